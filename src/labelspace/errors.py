@@ -1,0 +1,26 @@
+"""The one family of exceptions and warnings that labelspace raises.
+
+Every message is one sentence for a person: what is wrong, where, and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class LabelspaceError(ValueError):
+    """Root of all errors that a user can cause and mend."""
+
+
+class DataError(LabelspaceError):
+    """A corpus, array or text that cannot be used as it is."""
+
+
+class ModelFileError(LabelspaceError):
+    """A model folder that is missing, damaged or from another version."""
+
+
+class UsageError(LabelspaceError):
+    """A method, parameter or option that does not exist or cannot take that value."""
+
+
+class LabelspaceWarning(UserWarning):
+    """Something odd in the input that was handled, said once and with a count."""

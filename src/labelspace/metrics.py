@@ -1,0 +1,303 @@
+"""How good a ranking of labels is, as the Extreme Classification repository defines it.
+
+All figures are percentages. With ``y`` the true labels of a row and ``r_1, r_2, …`` the ranking:
+
+    P@k      = mean over rows of  (1/k) Σ_{j≤k} [r_j ∈ y]
+    nDCG@k   = mean over rows of  Σ_{j≤k} [r_j ∈ y] / log2(j+1)  /  Σ_{j≤min(k,|y|)} 1 / log2(j+1)
+    PSP@k    = Σ over rows Σ_{j≤k} [r_j ∈ y] / p_{r_j}  /  the same sum for the best ranking
+    PSnDCG@k = Σ over rows of nDCG@k with gains 1/p     /  the same sum for the best ranking
+
+with the propensity p_l = 1 / (1 + C (n_l + B)^−A), C = (ln N − 1) (B + 1)^A, where N and n_l are
+the number of rows and of rows with label l in *train*. Rows without labels count as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix, issparse
+
+from labelspace.errors import DataError
+from labelspace.topk import TopK, topk_csr
+
+PROPENSITY_A, PROPENSITY_B = 0.55, 1.5
+KS = (1, 3, 5)
+
+
+def evaluate(
+    Y: csr_matrix,
+    top: TopK | csr_matrix | ArrayLike,
+    *,
+    ks: Sequence[int] = KS,
+    label_counts: ArrayLike | None = None,
+    n_examples: int | None = None,
+    A: float = PROPENSITY_A,
+    B: float = PROPENSITY_B,
+) -> dict[str, float]:
+    """Return P@k and nDCG@k, and PSP@k and PSnDCG@k where the training counts are given.
+
+    Parameters
+    ----------
+    Y : csr_matrix of shape (n, n_labels)
+        True labels.
+    top : TopK, csr_matrix of scores, or array of label ids (n, k) best first
+        The ranking.
+    label_counts : array of shape (n_labels,), optional
+        How many training rows have each label (labels beyond its end: none).
+    n_examples : int, optional
+        Number of training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> Y = csr_matrix([[1, 0, 1, 0], [0, 1, 0, 0]])
+    >>> figures = evaluate(Y, np.array([[0, 1, 2], [0, 1, 2]]), ks=(1, 3))
+    >>> {name: round(value, 2) for name, value in figures.items()}
+    {'P@1': 50.0, 'P@3': 50.0, 'nDCG@1': 50.0, 'nDCG@3': 77.53}
+    """
+    Y, labels = _checked(Y, top, max(ks))
+    hits = _hits(Y.indptr, Y.indices, labels)
+    figures = {f"P@{k}": _percent(hits[:, :k].sum(), k * len(labels)) for k in ks}
+    figures |= {f"nDCG@{k}": _ndcg(hits, Y, k) for k in ks}
+    if label_counts is not None and n_examples is not None:
+        weights = inverse_propensity(label_counts, n_examples, n_labels=Y.shape[1], A=A, B=B)
+        gains = np.where(hits, weights[np.maximum(labels, 0)], 0.0)
+        best = _largest_gains(Y.indptr, Y.indices, weights, max(ks))
+        figures |= {f"PSP@{k}": _percent(gains[:, :k].sum(), best[:, :k].sum()) for k in ks}
+        figures |= {
+            f"PSnDCG@{k}": _percent(_ndcg(gains, Y, k), _ndcg(best, Y, k)) for k in ks
+        }
+    return figures
+
+
+def inverse_propensity(
+    label_counts: ArrayLike,
+    n_examples: int,
+    *,
+    n_labels: int | None = None,
+    A: float = PROPENSITY_A,
+    B: float = PROPENSITY_B,
+) -> NDArray[np.float64]:
+    """Return 1/p_l for each label from its count in train.
+
+    Wikipedia corpora use A, B = 0.5, 0.4 and Amazon corpora 0.6, 2.6.
+
+    >>> inverse_propensity([100, 1], n_examples=1000).round(3)
+    array([1.77 , 6.908])
+    """
+    counts = np.asarray(label_counts, dtype=np.float64)
+    if n_labels is not None and n_labels > counts.size:
+        counts = np.concatenate([counts, np.zeros(n_labels - counts.size)])
+    # Below three rows ln N − 1 is negative, which would make rare labels weigh less than one.
+    C = max(np.log(max(n_examples, 1)) - 1.0, 0.0) * (B + 1.0) ** A
+    return 1.0 + C * (counts + B) ** -A
+
+
+def psp_glas(
+    Y: csr_matrix,
+    top: TopK | csr_matrix | ArrayLike,
+    *,
+    ks: Sequence[int] = KS,
+    A: float = PROPENSITY_A,
+    B: float = PROPENSITY_B,
+) -> dict[str, float]:
+    """Return PSP@k as the appendix of the GLaS paper computes it, to compare with its table 4.
+
+    It takes the propensities from the *test* labels and averages the ratio over rows, whereas
+    the repository's PSP@k takes them from train and is a ratio of sums.
+    """
+    Y, labels = _checked(Y, top, max(ks))
+    weights = inverse_propensity(np.bincount(Y.indices, minlength=Y.shape[1]), Y.shape[0], A=A, B=B)
+    hits = _hits(Y.indptr, Y.indices, labels)
+    gains = np.where(hits, weights[np.maximum(labels, 0)], 0.0)
+    best = _largest_gains(Y.indptr, Y.indices, weights, max(ks))
+    figures = {}
+    for k in ks:
+        attainable = best[:, :k].sum(axis=1)
+        ratio = np.divide(
+            gains[:, :k].sum(axis=1), attainable, out=np.zeros(len(labels)), where=attainable > 0
+        )
+        figures[f"PSP@{k}"] = 100.0 * float(ratio.mean())
+    return figures
+
+
+def recall(
+    Y: csr_matrix, top: TopK | csr_matrix | ArrayLike, *, ks: Sequence[int] = KS
+) -> dict[str, float]:
+    """Return R@k (share of a row's labels found) and RP@k (found of min(k, |y|)), row means."""
+    Y, labels = _checked(Y, top, max(ks))
+    hits = _hits(Y.indptr, Y.indices, labels)
+    n_true = np.diff(Y.indptr)
+    figures = {}
+    for k in ks:
+        found = hits[:, :k].sum(axis=1)
+        figures[f"R@{k}"] = _mean_ratio(found, n_true)
+        figures[f"RP@{k}"] = _mean_ratio(found, np.minimum(n_true, k))
+    return figures
+
+
+def f1(Y: csr_matrix, Y_hat: csr_matrix) -> dict[str, float]:
+    """Return micro-F1 and macro-F1 of a 0-1 prediction; macro over labels that occur in either.
+
+    >>> from scipy.sparse import csr_matrix
+    >>> f1(csr_matrix([[1, 0], [1, 1]]), csr_matrix([[1, 0], [0, 1]]))
+    {'micro-F1': 80.0, 'macro-F1': 83.33333333333334}
+    """
+    Y, Y_hat = csr_matrix(Y).astype(bool), csr_matrix(Y_hat).astype(bool)
+    if Y.shape != Y_hat.shape:
+        raise DataError(
+            f"The true labels have shape {Y.shape} and the predicted ones {Y_hat.shape}: "
+            "give both the same rows and labels."
+        )
+    both = np.asarray(Y.multiply(Y_hat).astype(np.int64).sum(axis=0)).ravel()
+    either = np.asarray(Y.astype(np.int64).sum(axis=0) + Y_hat.astype(np.int64).sum(axis=0)).ravel()
+    seen = either > 0
+    per_label = 200.0 * both[seen] / either[seen]
+    return {
+        "micro-F1": _percent(2.0 * both.sum(), either.sum()),
+        "macro-F1": float(per_label.mean()) if per_label.size else 0.0,
+    }
+
+
+def coverage(
+    Y: csr_matrix, top: TopK | csr_matrix | ArrayLike, *, ks: Sequence[int] = KS
+) -> dict[str, float]:
+    """Return the share of the labels in ``Y`` that are rightly predicted at least once."""
+    Y, labels = _checked(Y, top, max(ks))
+    hits = _hits(Y.indptr, Y.indices, labels)
+    n_present = np.unique(Y.indices).size
+    return {
+        f"coverage@{k}": _percent(np.unique(labels[:, :k][hits[:, :k]]).size, n_present)
+        for k in ks
+    }
+
+
+def by_frequency(
+    Y: csr_matrix,
+    top: TopK | csr_matrix | ArrayLike,
+    label_counts: ArrayLike,
+    *,
+    k: int = 5,
+    edges: Sequence[int] = (1, 2, 6, 21, 101, 1001),
+) -> list[dict[str, Any]]:
+    """Return one line per band of training frequency: how many labels, and their recall@k.
+
+    The first band is labels that never occur in train; ``edges`` are the lower ends of the rest.
+    """
+    Y, labels = _checked(Y, top, k)
+    hits = _hits(Y.indptr, Y.indices, labels[:, :k])
+    counts = np.zeros(max(Y.shape[1], np.size(label_counts)), dtype=np.int64)
+    counts[: np.size(label_counts)] = label_counts
+    band = np.searchsorted(np.asarray(edges), counts, side="right")
+    n_bands = len(edges) + 1
+    n_labels = np.bincount(band[: Y.shape[1]], minlength=n_bands)
+    n_true = np.bincount(band[Y.indices], minlength=n_bands)
+    n_found = np.bincount(band[labels[:, :k][hits]], minlength=n_bands)
+    lower = (0, *edges)
+    upper = [edge - 1 for edge in edges]
+    names = [
+        f"{low}" if low == high else f"{low}–{high}"
+        for low, high in zip(lower[:-1], upper, strict=True)
+    ]
+    names.append(f"{edges[-1]}+")
+    return [
+        {
+            "frequency": names[at],
+            "labels": int(n_labels[at]),
+            "occurrences": int(n_true[at]),
+            f"recall@{k}": _percent(n_found[at], n_true[at]),
+        }
+        for at in range(n_bands)
+    ]
+
+
+def _checked(
+    Y: csr_matrix, top: TopK | csr_matrix | ArrayLike, k: int
+) -> tuple[csr_matrix, NDArray[np.int64]]:
+    """Return ``Y`` with sorted indices and the ranking as label ids of width ``k``."""
+    Y = csr_matrix(Y, copy=False)
+    if not (Y.has_canonical_format and np.all(Y.data)):
+        Y = Y.copy()
+        Y.sum_duplicates()
+        Y.eliminate_zeros()
+    if issparse(top):
+        labels = topk_csr(csr_matrix(top), k).labels
+    else:
+        labels = top.labels if isinstance(top, TopK) else np.asarray(top, dtype=np.int64)
+    if labels.ndim != 2 or labels.shape[0] != Y.shape[0]:
+        raise DataError(
+            f"The ranking has shape {labels.shape} but there are {Y.shape[0]} rows of true "
+            "labels: give one line of label ids for each row."
+        )
+    if labels.shape[1] < k:
+        missing = np.full((labels.shape[0], k - labels.shape[1]), -1, dtype=np.int64)
+        labels = np.concatenate([labels, missing], axis=1)
+    return Y, np.ascontiguousarray(labels[:, :k])
+
+
+def _percent(part: float, whole: float) -> float:
+    return 100.0 * float(part) / float(whole) if whole else 0.0
+
+
+def _mean_ratio(part: NDArray[Any], whole: NDArray[Any]) -> float:
+    ratio = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+    return 100.0 * float(ratio.mean()) if ratio.size else 0.0
+
+
+def _ndcg(gains: NDArray[Any], Y: csr_matrix, k: int) -> float:
+    discount = 1.0 / np.log2(np.arange(2, k + 2))
+    ideal = np.concatenate(([0.0], np.cumsum(discount)))[np.minimum(np.diff(Y.indptr), k)]
+    return _mean_ratio(gains[:, :k] @ discount, ideal)
+
+
+@njit(parallel=True, cache=True)
+def _hits(indptr, indices, labels):
+    """Tell for each ranked label whether it is true; a label named twice counts once."""
+    n_rows, k = labels.shape
+    hits = np.zeros((n_rows, k), dtype=np.bool_)
+    for row in prange(n_rows):
+        start, end = indptr[row], indptr[row + 1]
+        for at in range(k):
+            label = labels[row, at]
+            place = start + np.searchsorted(indices[start:end], label)
+            if place < end and indices[place] == label:
+                repeated = False
+                for before in range(at):
+                    repeated |= labels[row, before] == label
+                hits[row, at] = not repeated
+    return hits
+
+
+@njit(parallel=True, cache=True)
+def _largest_gains(indptr, indices, weights, k):
+    """Return the k largest weights among each row's labels: the best attainable ranking."""
+    n_rows = indptr.shape[0] - 1
+    best = np.zeros((n_rows, k))
+    for row in prange(n_rows):
+        for at in range(indptr[row], indptr[row + 1]):
+            weight = weights[indices[at]]
+            place = k
+            while place > 0 and best[row, place - 1] < weight:
+                if place < k:
+                    best[row, place] = best[row, place - 1]
+                place -= 1
+            if place < k:
+                best[row, place] = weight
+    return best
+
+
+def mean_and_deviation(runs: Iterable[dict[str, float]]) -> dict[str, tuple[float, float]]:
+    """Return mean and standard deviation of each figure over several runs."""
+    runs = list(runs)
+    return {
+        name: (
+            float(np.mean([run[name] for run in runs])),
+            float(np.std([run[name] for run in runs], ddof=1 if len(runs) > 1 else 0)),
+        )
+        for name in (runs[0] if runs else {})
+    }

@@ -1,0 +1,55 @@
+"""How many threads a piece of work may use, said once for every library underneath.
+
+numba, BLAS, faiss and torch each keep a thread count of their own. ``limit`` sets them all for
+the length of a ``with`` block, so that ``n_threads`` means the same in every method.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def available() -> int:
+    """Return the number of cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def resolve(n_threads: int | None) -> int:
+    """Return the number of threads meant by ``n_threads`` (None or -1: every core).
+
+    >>> resolve(3)
+    3
+    """
+    return available() if n_threads is None or n_threads == -1 else n_threads
+
+
+@contextmanager
+def limit(n_threads: int | None) -> Iterator[int]:
+    """Run the block with ``n_threads`` threads in numba, BLAS, faiss and (if in use) torch."""
+    import faiss
+    import numba
+    from threadpoolctl import threadpool_limits
+
+    wanted = resolve(n_threads)
+    numba_before = numba.get_num_threads()
+    faiss_before = faiss.omp_get_max_threads()
+    torch = sys.modules.get("torch")
+    torch_before = torch.get_num_threads() if torch is not None else None
+    # numba cannot go beyond the pool that it started with.
+    numba.set_num_threads(min(wanted, numba.config.NUMBA_NUM_THREADS))
+    faiss.omp_set_num_threads(wanted)
+    if torch is not None:
+        torch.set_num_threads(wanted)
+    try:
+        with threadpool_limits(wanted):
+            yield wanted
+    finally:
+        numba.set_num_threads(numba_before)
+        faiss.omp_set_num_threads(faiss_before)
+        if torch is not None:
+            torch.set_num_threads(torch_before)

@@ -1,0 +1,133 @@
+"""The answer of every method: the k best labels of each row, best first.
+
+Ties are broken by the smaller label id, so that the same scores always give the same answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+NO_LABEL = -1
+
+
+@dataclass(frozen=True)
+class TopK:
+    """The ``k`` best labels of each row with their scores, in descending order.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n, k), int64
+        Label ids; -1 where a row has fewer than ``k`` labels.
+    scores : ndarray of shape (n, k), float32
+        Scores of ``labels``; -inf where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> top = topk_dense(np.array([[0.1, 0.7, 0.2]], dtype=np.float32), k=2)
+    >>> top.labels
+    array([[1, 2]])
+    """
+
+    labels: NDArray[np.int64]
+    scores: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return self.labels.shape[0]
+
+    @property
+    def k(self) -> int:
+        return self.labels.shape[1]
+
+    def first(self, k: int) -> TopK:
+        """Return the best ``k`` of these."""
+        return TopK(self.labels[:, :k], self.scores[:, :k])
+
+    def to_csr(self, n_labels: int, *, threshold: float | None = None) -> csr_matrix:
+        """Return a 0-1 matrix (n, n_labels) of these labels, those above ``threshold`` only."""
+        keep = self.labels != NO_LABEL
+        if threshold is not None:
+            keep &= self.scores >= threshold
+        indptr = np.concatenate(([0], np.cumsum(keep.sum(axis=1))))
+        chosen = csr_matrix(
+            (np.ones(indptr[-1], dtype=np.float32), self.labels[keep], indptr),
+            shape=(len(self), n_labels),
+        )
+        chosen.sort_indices()
+        return chosen
+
+    @staticmethod
+    def empty(n_rows: int, k: int) -> TopK:
+        """Return an answer without any label."""
+        return TopK(
+            np.full((n_rows, k), NO_LABEL, dtype=np.int64),
+            np.full((n_rows, k), -np.inf, dtype=np.float32),
+        )
+
+    @staticmethod
+    def stack(parts: list[TopK]) -> TopK:
+        """Put the answers of consecutive blocks of rows together."""
+        return TopK(
+            np.concatenate([part.labels for part in parts]),
+            np.concatenate([part.scores for part in parts]),
+        )
+
+
+def topk_csr(scores: csr_matrix, k: int) -> TopK:
+    """Return the ``k`` largest stored entries of each row; entries not stored never win.
+
+    >>> from scipy.sparse import csr_matrix
+    >>> topk_csr(csr_matrix([[0, 3.0, 1.0], [0, 0, 0]]), k=2).labels
+    array([[ 1,  2],
+           [-1, -1]])
+    """
+    top = TopK.empty(scores.shape[0], k)
+    data = np.ascontiguousarray(scores.data, dtype=np.float32)
+    _topk_csr(scores.indptr, scores.indices, data, top.labels, top.scores)
+    return top
+
+
+def topk_dense(scores: NDArray[np.floating], k: int) -> TopK:
+    """Return the ``k`` largest entries of each row of a dense block of scores."""
+    top = TopK.empty(scores.shape[0], k)
+    _topk_dense(np.ascontiguousarray(scores, dtype=np.float32), top.labels, top.scores)
+    return top
+
+
+@njit(inline="always")
+def _insert(labels, scores, filled, label, score):
+    """Insert into a short sorted list; larger score first, smaller label on a tie."""
+    k = labels.shape[0]
+    place = filled if filled < k else k
+    while place > 0 and (
+        scores[place - 1] < score or (scores[place - 1] == score and labels[place - 1] > label)
+    ):
+        if place < k:
+            scores[place] = scores[place - 1]
+            labels[place] = labels[place - 1]
+        place -= 1
+    if place < k:
+        scores[place] = score
+        labels[place] = label
+    return filled + 1 if filled < k else k
+
+
+@njit(parallel=True, cache=True)
+def _topk_csr(indptr, indices, data, labels, scores):
+    for row in prange(labels.shape[0]):
+        filled = 0
+        for at in range(indptr[row], indptr[row + 1]):
+            filled = _insert(labels[row], scores[row], filled, indices[at], data[at])
+
+
+@njit(parallel=True, cache=True)
+def _topk_dense(block, labels, scores):
+    for row in prange(block.shape[0]):
+        filled = 0
+        for column in range(block.shape[1]):
+            filled = _insert(labels[row], scores[row], filled, column, block[row, column])
