@@ -1,0 +1,101 @@
+# Everything a newcomer or a CI machine runs. `make demo` and `make test` need nothing but make and
+# Python 3.10 to 3.13: each makes .venv, installs the locked dependencies and runs; the next run
+# reuses .venv until a lock file or pyproject.toml changes. ARGS reach the program that runs, as in
+# `make test ARGS="-k metrics"`.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTHON ?=
+ARGS   ?=
+UV     := uv==0.13.7
+
+CORE := $(VENV)/.core-stamp
+ALL  := $(VENV)/.all-stamp
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help install demo test bench lint format docs lock clean distclean
+
+help:
+	@echo "make demo       build a corpus from installed docstrings, train, evaluate, tag sentences"
+	@echo "make test       run every test and every docstring example"
+	@echo "make install    make .venv with the core dependencies and the command .venv/bin/labelspace"
+	@echo "make lint       ruff, mypy and the import contract"
+	@echo "make format     let ruff rewrite what it can"
+	@echo "make docs       build the documentation into site/"
+	@echo "make bench      run the benchmarks and render docs/benchmarks.md"
+	@echo "make lock       choose the locked versions again"
+	@echo "make clean      remove what the targets above made, but keep .venv"
+	@echo "make distclean  remove .venv too"
+
+install: $(CORE)
+
+demo: $(CORE)
+	$(BIN)/labelspace demo $(ARGS)
+
+test: $(ALL)
+	$(BIN)/python -m pytest $(ARGS)
+
+bench: $(ALL)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lint: $(ALL)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(ALL)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(ALL)
+	DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict
+
+$(CORE): requirements/core.lock pyproject.toml | $(BIN)/pip
+	@echo "Installing the core dependencies into $(VENV) (the first time takes a minute or two)"
+	@$(PIP) install --requirement requirements/core.lock
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(ALL): requirements/all.lock pyproject.toml | $(BIN)/pip
+	@echo "Installing all dependencies into $(VENV) (the first time takes some minutes)"
+	@$(PIP) install --requirement requirements/all.lock
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $(CORE) $@
+
+# The first interpreter that fits; PYTHON=... names one instead.
+$(BIN)/pip:
+	@fits='import sys, venv, ensurepip; sys.exit(not (3, 10) <= sys.version_info < (3, 14))'; \
+	for python in $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python3.10); do \
+	    if "$$python" -c "$$fits" >/dev/null 2>&1; then \
+	        echo "Making $(VENV) with $$("$$python" --version)"; \
+	        exec "$$python" -m venv $(VENV); \
+	    fi; \
+	done; \
+	echo "labelspace needs Python 3.10 to 3.13 with its venv module, but $(or $(PYTHON),python3)" \
+	    "is missing, too old, too new or without venv: install one (on Debian and Ubuntu also" \
+	    "the python3-venv package) or name it, as in 'make demo PYTHON=/path/to/python3.12'." >&2; \
+	exit 1
+
+# uv resolves for all supported Python versions and platforms at once; it is used for this only.
+LOCK := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.10 \
+	--fork-strategy fewest --no-emit-index-url --no-emit-find-links \
+	--custom-compile-command "make lock" --constraint requirements/decided.in \
+	pyproject.toml requirements/build.in
+
+lock: $(BIN)/pip
+	$(BIN)/python -m venv .venv-lock
+	.venv-lock/bin/python -m pip --disable-pip-version-check --quiet install $(UV)
+	$(LOCK) --upgrade --output-file requirements/core.lock > /dev/null
+	$(LOCK) --upgrade --constraint requirements/core.lock --output-file requirements/all.lock \
+	    --extra deep --extra plots --extra serve --extra dev --extra docs > /dev/null
+
+clean:
+	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv-lock src/*.egg-info
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean
+	rm -rf $(VENV)
