@@ -16,7 +16,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     skip_slow = pytest.mark.skip(reason="slow: run with --slow")
-    skip_data = pytest.mark.skip(reason="needs the real corpora: set LABELSPACE_DATA to their folder")
+    skip_data = pytest.mark.skip(
+        reason="needs the real corpora: set LABELSPACE_DATA to their folder"
+    )
     for item in items:
         if "slow" in item.keywords and not config.getoption("--slow"):
             item.add_marker(skip_slow)
