@@ -17,10 +17,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, issparse
 
+from labelspace import _kernels
 from labelspace.errors import DataError
 from labelspace.topk import TopK, topk_csr
 
@@ -61,17 +61,15 @@ def evaluate(
     {'P@1': 50.0, 'P@3': 50.0, 'nDCG@1': 50.0, 'nDCG@3': 77.53}
     """
     Y, labels = _checked(Y, top, max(ks))
-    hits = _hits(Y.indptr, Y.indices, labels)
+    hits = _kernels.hits(Y.indptr, Y.indices, labels)
     figures = {f"P@{k}": _percent(hits[:, :k].sum(), k * len(labels)) for k in ks}
     figures |= {f"nDCG@{k}": _ndcg(hits, Y, k) for k in ks}
     if label_counts is not None and n_examples is not None:
         weights = inverse_propensity(label_counts, n_examples, n_labels=Y.shape[1], A=A, B=B)
         gains = np.where(hits, weights[np.maximum(labels, 0)], 0.0)
-        best = _largest_gains(Y.indptr, Y.indices, weights, max(ks))
+        best = _kernels.largest_gains(Y.indptr, Y.indices, weights, max(ks))
         figures |= {f"PSP@{k}": _percent(gains[:, :k].sum(), best[:, :k].sum()) for k in ks}
-        figures |= {
-            f"PSnDCG@{k}": _percent(_ndcg(gains, Y, k), _ndcg(best, Y, k)) for k in ks
-        }
+        figures |= {f"PSnDCG@{k}": _percent(_ndcg(gains, Y, k), _ndcg(best, Y, k)) for k in ks}
     return figures
 
 
@@ -113,9 +111,9 @@ def psp_glas(
     """
     Y, labels = _checked(Y, top, max(ks))
     weights = inverse_propensity(np.bincount(Y.indices, minlength=Y.shape[1]), Y.shape[0], A=A, B=B)
-    hits = _hits(Y.indptr, Y.indices, labels)
+    hits = _kernels.hits(Y.indptr, Y.indices, labels)
     gains = np.where(hits, weights[np.maximum(labels, 0)], 0.0)
-    best = _largest_gains(Y.indptr, Y.indices, weights, max(ks))
+    best = _kernels.largest_gains(Y.indptr, Y.indices, weights, max(ks))
     figures = {}
     for k in ks:
         attainable = best[:, :k].sum(axis=1)
@@ -131,7 +129,7 @@ def recall(
 ) -> dict[str, float]:
     """Return R@k (share of a row's labels found) and RP@k (found of min(k, |y|)), row means."""
     Y, labels = _checked(Y, top, max(ks))
-    hits = _hits(Y.indptr, Y.indices, labels)
+    hits = _kernels.hits(Y.indptr, Y.indices, labels)
     n_true = np.diff(Y.indptr)
     figures = {}
     for k in ks:
@@ -169,11 +167,10 @@ def coverage(
 ) -> dict[str, float]:
     """Return the share of the labels in ``Y`` that are rightly predicted at least once."""
     Y, labels = _checked(Y, top, max(ks))
-    hits = _hits(Y.indptr, Y.indices, labels)
+    hits = _kernels.hits(Y.indptr, Y.indices, labels)
     n_present = np.unique(Y.indices).size
     return {
-        f"coverage@{k}": _percent(np.unique(labels[:, :k][hits[:, :k]]).size, n_present)
-        for k in ks
+        f"coverage@{k}": _percent(np.unique(labels[:, :k][hits[:, :k]]).size, n_present) for k in ks
     }
 
 
@@ -190,7 +187,7 @@ def by_frequency(
     The first band is labels that never occur in train; ``edges`` are the lower ends of the rest.
     """
     Y, labels = _checked(Y, top, k)
-    hits = _hits(Y.indptr, Y.indices, labels[:, :k])
+    hits = _kernels.hits(Y.indptr, Y.indices, labels[:, :k])
     counts = np.zeros(max(Y.shape[1], np.size(label_counts)), dtype=np.int64)
     counts[: np.size(label_counts)] = label_counts
     band = np.searchsorted(np.asarray(edges), counts, side="right")
@@ -253,42 +250,6 @@ def _ndcg(gains: NDArray[Any], Y: csr_matrix, k: int) -> float:
     discount = 1.0 / np.log2(np.arange(2, k + 2))
     ideal = np.concatenate(([0.0], np.cumsum(discount)))[np.minimum(np.diff(Y.indptr), k)]
     return _mean_ratio(gains[:, :k] @ discount, ideal)
-
-
-@njit(parallel=True, cache=True)
-def _hits(indptr, indices, labels):
-    """Tell for each ranked label whether it is true; a label named twice counts once."""
-    n_rows, k = labels.shape
-    hits = np.zeros((n_rows, k), dtype=np.bool_)
-    for row in prange(n_rows):
-        start, end = indptr[row], indptr[row + 1]
-        for at in range(k):
-            label = labels[row, at]
-            place = start + np.searchsorted(indices[start:end], label)
-            if place < end and indices[place] == label:
-                repeated = False
-                for before in range(at):
-                    repeated |= labels[row, before] == label
-                hits[row, at] = not repeated
-    return hits
-
-
-@njit(parallel=True, cache=True)
-def _largest_gains(indptr, indices, weights, k):
-    """Return the k largest weights among each row's labels: the best attainable ranking."""
-    n_rows = indptr.shape[0] - 1
-    best = np.zeros((n_rows, k))
-    for row in prange(n_rows):
-        for at in range(indptr[row], indptr[row + 1]):
-            weight = weights[indices[at]]
-            place = k
-            while place > 0 and best[row, place - 1] < weight:
-                if place < k:
-                    best[row, place] = best[row, place - 1]
-                place -= 1
-            if place < k:
-                best[row, place] = weight
-    return best
 
 
 def mean_and_deviation(runs: Iterable[dict[str, float]]) -> dict[str, tuple[float, float]]:

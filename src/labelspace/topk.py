@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+
+from labelspace import _kernels
 
 NO_LABEL = -1
 
@@ -81,53 +82,21 @@ class TopK:
 def topk_csr(scores: csr_matrix, k: int) -> TopK:
     """Return the ``k`` largest stored entries of each row; entries not stored never win.
 
-    >>> from scipy.sparse import csr_matrix
-    >>> topk_csr(csr_matrix([[0, 3.0, 1.0], [0, 0, 0]]), k=2).labels
-    array([[ 1,  2],
-           [-1, -1]])
+        >>> from scipy.sparse import csr_matrix
+
+    from labelspace import _kernels
+        >>> topk_csr(csr_matrix([[0, 3.0, 1.0], [0, 0, 0]]), k=2).labels
+        array([[ 1,  2],
+               [-1, -1]])
     """
     top = TopK.empty(scores.shape[0], k)
     data = np.ascontiguousarray(scores.data, dtype=np.float32)
-    _topk_csr(scores.indptr, scores.indices, data, top.labels, top.scores)
+    _kernels.topk_csr(scores.indptr, scores.indices, data, top.labels, top.scores)
     return top
 
 
 def topk_dense(scores: NDArray[np.floating], k: int) -> TopK:
     """Return the ``k`` largest entries of each row of a dense block of scores."""
     top = TopK.empty(scores.shape[0], k)
-    _topk_dense(np.ascontiguousarray(scores, dtype=np.float32), top.labels, top.scores)
+    _kernels.topk_dense(np.ascontiguousarray(scores, dtype=np.float32), top.labels, top.scores)
     return top
-
-
-@njit(inline="always")
-def _insert(labels, scores, filled, label, score):
-    """Insert into a short sorted list; larger score first, smaller label on a tie."""
-    k = labels.shape[0]
-    place = filled if filled < k else k
-    while place > 0 and (
-        scores[place - 1] < score or (scores[place - 1] == score and labels[place - 1] > label)
-    ):
-        if place < k:
-            scores[place] = scores[place - 1]
-            labels[place] = labels[place - 1]
-        place -= 1
-    if place < k:
-        scores[place] = score
-        labels[place] = label
-    return filled + 1 if filled < k else k
-
-
-@njit(parallel=True, cache=True)
-def _topk_csr(indptr, indices, data, labels, scores):
-    for row in prange(labels.shape[0]):
-        filled = 0
-        for at in range(indptr[row], indptr[row + 1]):
-            filled = _insert(labels[row], scores[row], filled, indices[at], data[at])
-
-
-@njit(parallel=True, cache=True)
-def _topk_dense(block, labels, scores):
-    for row in prange(block.shape[0]):
-        filled = 0
-        for column in range(block.shape[1]):
-            filled = _insert(labels[row], scores[row], filled, column, block[row, column])

@@ -1,0 +1,76 @@
+"""Compiled loops of the top-k answers and the metrics."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+
+@njit(inline="always")
+def _insert(labels, scores, filled, label, score):
+    """Insert into a short sorted list; larger score first, smaller label on a tie."""
+    k = labels.shape[0]
+    place = filled if filled < k else k
+    while place > 0 and (
+        scores[place - 1] < score or (scores[place - 1] == score and labels[place - 1] > label)
+    ):
+        if place < k:
+            scores[place] = scores[place - 1]
+            labels[place] = labels[place - 1]
+        place -= 1
+    if place < k:
+        scores[place] = score
+        labels[place] = label
+    return filled + 1 if filled < k else k
+
+
+@njit(parallel=True, cache=True)
+def topk_csr(indptr, indices, data, labels, scores):
+    for row in prange(labels.shape[0]):
+        filled = 0
+        for at in range(indptr[row], indptr[row + 1]):
+            filled = _insert(labels[row], scores[row], filled, indices[at], data[at])
+
+
+@njit(parallel=True, cache=True)
+def topk_dense(block, labels, scores):
+    for row in prange(block.shape[0]):
+        filled = 0
+        for column in range(block.shape[1]):
+            filled = _insert(labels[row], scores[row], filled, column, block[row, column])
+
+
+@njit(parallel=True, cache=True)
+def hits(indptr, indices, labels):
+    """Tell for each ranked label whether it is true; a label named twice counts once."""
+    n_rows, k = labels.shape
+    hits = np.zeros((n_rows, k), dtype=np.bool_)
+    for row in prange(n_rows):
+        start, end = indptr[row], indptr[row + 1]
+        for at in range(k):
+            label = labels[row, at]
+            place = start + np.searchsorted(indices[start:end], label)
+            if place < end and indices[place] == label:
+                repeated = False
+                for before in range(at):
+                    repeated |= labels[row, before] == label
+                hits[row, at] = not repeated
+    return hits
+
+
+@njit(parallel=True, cache=True)
+def largest_gains(indptr, indices, weights, k):
+    """Return the k largest weights among each row's labels: the best attainable ranking."""
+    n_rows = indptr.shape[0] - 1
+    best = np.zeros((n_rows, k))
+    for row in prange(n_rows):
+        for at in range(indptr[row], indptr[row + 1]):
+            weight = weights[indices[at]]
+            place = k
+            while place > 0 and best[row, place - 1] < weight:
+                if place < k:
+                    best[row, place] = best[row, place - 1]
+                place -= 1
+            if place < k:
+                best[row, place] = weight
+    return best

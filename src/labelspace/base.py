@@ -1,0 +1,246 @@
+"""What every method can do: learn, rank labels, explain, learn on, and be saved.
+
+A method is a ``LabelRanker`` that fills in ``_fit`` and ``_predict_topk`` (and ``_partial_fit``,
+``_explain`` where it can). The base checks the input, turns labels into CSR, limits threads and
+keeps what evaluation needs, so that a model file holds nothing but its algorithm.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from labelspace import metrics, store, threads
+from labelspace.errors import UsageError
+from labelspace.labels import LabelEncoder
+from labelspace.topk import NO_LABEL, TopK
+
+Ranker = TypeVar("Ranker", bound="LabelRanker")
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One thing that spoke for a label.
+
+    ``kind`` says what it is: a training ``"example"`` that voted, a ``"feature"`` of the row, or
+    another ``"label"``. ``id`` is its number among those, ``weight`` how much it counted.
+    """
+
+    kind: str
+    id: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a label was given: the reasons with the largest weight, largest first."""
+
+    label: int
+    score: float
+    reasons: list[Reason]
+
+
+def _has(hook: str) -> Any:
+    """Show a method only on estimators that fill in ``hook``."""
+    return available_if(lambda self: getattr(type(self), hook) is not getattr(LabelRanker, hook))
+
+
+class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
+    """Base of all estimators.
+
+    Parameters
+    ----------
+    k : int, default=5
+        How many labels ``predict`` gives a row at most.
+    threshold : float, optional
+        Score below which ``predict`` leaves a label out.
+    random_state : int, RandomState or None
+        Seed of everything random in ``fit``.
+    n_threads : int, optional
+        Threads to use; all cores unless given.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels_,)
+        Names of the labels, or their column numbers.
+    n_labels_, n_features_in_, n_examples_ : int
+    label_counts_ : ndarray of shape (n_labels_,)
+        How many training rows have each label.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "k": [Interval(Integral, 1, None, closed="left")],
+        "threshold": [Interval(Real, None, None, closed="neither"), None],
+        "random_state": ["random_state"],
+        "n_threads": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        k: int = 5,
+        threshold: float | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.k = k
+        self.threshold = threshold
+        self.random_state = random_state
+        self.n_threads = n_threads
+
+    def fit(self: Ranker, X: Any, Y: Any) -> Ranker:
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : sparse or dense array of shape (n_examples, n_features)
+        Y : 0-1 matrix (n_examples, n_labels), list of label lists, or one class per row
+        """
+        self._validate_params()
+        X = self._checked(X, reset=True)
+        self._labels = LabelEncoder()
+        Y = self._labels.learn(Y, X.shape[0])
+        self._set_label_counts(np.zeros(0, dtype=np.int64), 0, Y)
+        with threads.limit(self.n_threads):
+            self._fit(X, Y)
+        return self
+
+    @_has("_partial_fit")
+    def partial_fit(self: Ranker, X: Any, Y: Any, classes: Any = None) -> Ranker:
+        """Learn on from new rows, which may have new labels; the first call is ``fit``.
+
+        ``classes`` is taken for scikit-learn's sake: new labels may come at any time.
+        """
+        if not hasattr(self, "_labels"):
+            return self.fit(X, Y)
+        X = self._checked(X, reset=False)
+        Y = self._labels.learn(Y, X.shape[0])
+        self._set_label_counts(self.label_counts_, self.n_examples_, Y)
+        with threads.limit(self.n_threads):
+            self._partial_fit(X, Y)
+        return self
+
+    def predict_topk(self, X: Any, k: int | None = None) -> TopK:
+        """Return the ``k`` best labels of each row with their scores, best first."""
+        check_is_fitted(self, "_labels")
+        k = self._asked(k)
+        X = self._checked(X, reset=False)
+        with threads.limit(self.n_threads):
+            top = self._predict_topk(X, min(k, self.n_labels_))
+        return _padded(top, k)
+
+    def predict(self, X: Any, k: int | None = None, threshold: float | None = None) -> Any:
+        """Return a 0-1 CSR matrix of the best labels, or classes if one per row was learned.
+
+        At most ``k`` labels a row, those scored at least ``threshold`` if it is given; both
+        default to the estimator's parameters.
+        """
+        check_is_fitted(self, "_labels")
+        threshold = self.threshold if threshold is None else threshold
+        if self._labels.kind == "classes":
+            best = self.predict_topk(X, 1).labels[:, 0]
+            most_common = int(np.argmax(self.label_counts_))
+            return self.classes_[np.where(best == NO_LABEL, most_common, best)]
+        return self.predict_topk(X, k).to_csr(self.n_labels_, threshold=threshold)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return P@1: the share of rows (0 to 1) whose best label is right.
+
+        The labels are called ``y`` here since scikit-learn passes them by that name.
+        """
+        top = self.predict_topk(X, 1)
+        return metrics.evaluate(self._labels.encode(y, len(top)), top, ks=(1,))["P@1"] / 100.0
+
+    @_has("_explain")
+    def explain(self, X: Any, k: int | None = None, n_reasons: int = 5) -> list[list[Explanation]]:
+        """Return for each row why each of its ``k`` best labels was given."""
+        top = self.predict_topk(X, k)
+        X = self._checked(X, reset=False)
+        with threads.limit(self.n_threads):
+            return self._explain(X, top, n_reasons)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to the folder ``path``."""
+        check_is_fitted(self, "_labels")
+        store.save(self, path)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        if not hasattr(self, "_labels"):
+            raise AttributeError("classes_ is there once the estimator is fitted")
+        return self._labels.classes
+
+    @property
+    def n_labels_(self) -> int:
+        return self._labels.n_labels
+
+    def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        """Learn from checked input: float32 CSR, indices sorted, no duplicates."""
+        raise NotImplementedError
+
+    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
+        """Rank labels for checked input; ``k`` is at most the number of labels."""
+        raise NotImplementedError
+
+    def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        """Learn on; ``Y`` has ``n_labels_`` columns, of which the last may be new."""
+        raise NotImplementedError
+
+    def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
+        """Say why each label of ``top`` (-1: none, give nothing for it) was given."""
+        raise NotImplementedError
+
+    def _asked(self, k: int | None) -> int:
+        k = self.k if k is None else k
+        if not isinstance(k, Integral) or k < 1:
+            raise UsageError(f"k is {k!r}, but it counts labels: give a whole number from 1.")
+        return int(k)
+
+    def _checked(self, X: Any, *, reset: bool) -> csr_matrix:
+        X = validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=np.float32, accept_large_sparse=True
+        )
+        return _canonical(csr_matrix(X))
+
+    def _set_label_counts(self, before: NDArray[np.int64], n_before: int, Y: csr_matrix) -> None:
+        counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+        counts[: before.size] += before
+        self.label_counts_ = counts
+        self.n_examples_ = n_before + Y.shape[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _canonical(X: csr_matrix) -> csr_matrix:
+    """Return ``X`` with sorted, unique, small indices; the caller's matrix stays as it is."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.indices.dtype != np.int32 and max(X.shape[1], X.nnz) < np.iinfo(np.int32).max:
+        X = csr_matrix(
+            (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
+        )
+    return X
+
+
+def _padded(top: TopK, k: int) -> TopK:
+    if top.k >= k:
+        return top.first(k)
+    padded = TopK.empty(len(top), k)
+    padded.labels[:, : top.k] = top.labels
+    padded.scores[:, : top.k] = top.scores
+    return padded
