@@ -59,7 +59,7 @@ def save(model: Storable, path: str | os.PathLike[str]) -> None:
     array([[0, 1]])
     """
     target = Path(path)
-    _check_replaceable(target)
+    check_replaceable(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(target)
     temporary = target.parent / f".{target.name}.saving-{os.getpid()}-{uuid.uuid4().hex[:8]}"
@@ -310,7 +310,8 @@ def _flush_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _check_replaceable(target: Path) -> None:
+def check_replaceable(target: Path) -> None:
+    """Raise if saving to ``target`` would overwrite something that is not a model."""
     if not target.exists():
         return
     if not target.is_dir():

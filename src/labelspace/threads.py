@@ -30,7 +30,14 @@ def resolve(n_threads: int | None) -> int:
 
 @contextmanager
 def limit(n_threads: int | None) -> Iterator[int]:
-    """Run the block with ``n_threads`` threads in numba, BLAS, faiss and (if in use) torch."""
+    """Run the block with ``n_threads`` threads in numba, BLAS, faiss and (if in use) torch.
+
+    None leaves them as they are, at every core, and costs nothing: setting them takes longer than
+    a prediction for one row.
+    """
+    if n_threads is None:
+        yield available()
+        return
     import faiss
     import numba
     from threadpoolctl import threadpool_limits

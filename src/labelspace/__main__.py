@@ -1,0 +1,5 @@
+"""``python -m labelspace`` is the command line."""
+
+from labelspace.cli import main
+
+main()

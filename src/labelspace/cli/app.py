@@ -1,0 +1,361 @@
+"""The verbs of the command line, each a thin layer over ``work``.
+
+Exit codes: 0 well, 1 bad input or data, 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from labelspace import __version__
+from labelspace.errors import LabelspaceError, UsageError
+
+
+class _Verbs(TyperGroup):
+    """Turns labelspace's own errors into one sentence and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        from labelspace.cli.output import say, told
+
+        try:
+            with told():
+                return super().invoke(ctx)
+        except UsageError as error:
+            say(f"Error: {error}")
+            sys.exit(2)
+        except LabelspaceError as error:
+            say(f"Error: {error}")
+            sys.exit(1)
+        except ValueError as error:
+            if type(error).__module__.startswith("sklearn"):
+                say(f"Error: {error}")  # a parameter out of its range
+                sys.exit(2)
+            raise
+        except MemoryError:
+            say("Error: there is not enough memory for this; use a smaller corpus or method.")
+            sys.exit(1)
+
+
+app = typer.Typer(
+    name="labelspace",
+    cls=_Verbs,
+    help="Tag things with a few right labels out of thousands to millions.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; all cores if not given.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),
+]
+PropensityA = Annotated[float, typer.Option("--A", help="Propensity constant A.")]
+PropensityB = Annotated[float, typer.Option("--B", help="Propensity constant B.")]
+ModelFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Model folder.")]
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    ctx: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        print(f"labelspace {__version__}")
+        raise typer.Exit()
+
+
+@app.command()
+def train(
+    corpus: Annotated[Path, typer.Argument(metavar="TRAIN", help="Corpus to learn from.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")],
+    method: Annotated[str | None, typer.Option(help="Method; see 'labelspace methods'.")] = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    valid: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Corpus to evaluate on after training.")
+    ] = None,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Train a model and save it."""
+    from labelspace import metrics, models, store
+    from labelspace.cli import output, work
+
+    method = method or models.DEFAULT_METHOD
+    parameters = {"random_state": seed, "n_threads": threads, **work.parse_settings(settings or [])}
+    models.make(method, **parameters)._validate_params()  # before a long read
+    store.check_replaceable(out)
+    model, result = work.train(work.read(corpus), method, parameters)
+    with _saving(out):
+        model.save(out)
+    result["model_mib"] = round(store.size_in_bytes(out) / (1 << 20), 2)
+    result["out"] = str(out)
+    if valid is not None:
+        figures, _, _ = work.evaluate(
+            model, work.read_for(model, valid), A=metrics.PROPENSITY_A, B=metrics.PROPENSITY_B
+        )
+        result["valid"] = figures
+    if as_json:
+        output.print_json(result)
+        return
+    print(
+        f"{method}: {result['n_examples']:,} rows, {result['n_labels']:,} labels, "
+        f"{result['train_seconds']:.1f} s ({result['cpu_seconds']:.1f} s of CPU), "
+        f"{result['model_mib']:.1f} MiB in {out}"
+    )
+    if valid is not None:
+        output.print_table(f"On {valid}", [result["valid"]])
+
+
+@app.command()
+def evaluate(
+    model: ModelFolder,
+    test: Annotated[Path, typer.Argument(metavar="TEST", help="Corpus with the true labels.")],
+    threads: Threads = None,
+    a: PropensityA = 0.55,
+    b: PropensityB = 1.5,
+    by_frequency: Annotated[
+        bool, typer.Option("--by-frequency", help="Also recall by how often labels occur.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Evaluate a model: P@k, nDCG@k, PSP@k, PSnDCG@k in percent."""
+    from labelspace import metrics
+    from labelspace.cli import output, work
+
+    loaded = _with_threads(work.load(model), threads)
+    figures, top, Y = work.evaluate(loaded, work.read_for(loaded, test), A=a, B=b)
+    bands = None
+    if by_frequency:
+        bands = metrics.by_frequency(Y, top, work.estimator(loaded).label_counts_)
+    if as_json:
+        output.print_json(figures if bands is None else {**figures, "by_frequency": bands})
+        return
+    output.print_table(f"{model} on {test}", _by_k(figures))
+    print(f"{figures['n']:,} rows in {figures['predict_seconds']:.2f} s")
+    if bands is not None:
+        output.print_table("By frequency in train", bands)
+
+
+@app.command()
+def predict(
+    model: ModelFolder,
+    source: Annotated[
+        str, typer.Argument(metavar="INPUT", help="A corpus file, or - for one text per line.")
+    ],
+    k: Annotated[int, typer.Option("-k", min=1, help="Labels for each row.")] = 5,
+    threshold: Annotated[
+        float | None, typer.Option(help="Leave out labels with a lower score.")
+    ] = None,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Print the best labels of each row, with scores."""
+    from labelspace.cli import output, work
+
+    loaded = _with_threads(work.load(model), threads)
+    rows: list[Any] = []
+    for labels, scores in _answers(loaded, source, k):
+        row = work.named(loaded, labels, scores)
+        if threshold is not None:
+            row = [label for label in row if label["score"] >= threshold]
+        if as_json:
+            rows.append(row)
+        else:
+            shown = (f"{label.get('name', label['label'])}\t{label['score']:.4f}" for label in row)
+            print("\t".join(shown), flush=source == "-")
+    if as_json:
+        output.print_json({"n": len(rows), "k": k, "predictions": rows})
+
+
+@app.command()
+def compare(
+    train_corpus: Annotated[Path, typer.Argument(metavar="TRAIN", help="Corpus to learn from.")],
+    test: Annotated[Path, typer.Argument(metavar="TEST", help="Corpus to evaluate on.")],
+    methods: Annotated[str, typer.Option(help="Methods, separated by commas.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for the models, table and plot.")
+    ] = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    a: PropensityA = 0.55,
+    b: PropensityB = 1.5,
+    as_json: Json = False,
+) -> None:
+    """Train several methods on the same corpus and show a leaderboard."""
+    from labelspace.cli.compare import run_compare
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    run_compare(
+        train_corpus, test, names, out, seed=seed, n_threads=threads, A=a, B=b, as_json=as_json
+    )
+
+
+@app.command()
+def methods(as_json: Json = False) -> None:
+    """List the methods."""
+    from labelspace.cli import output
+    from labelspace.models import DEFAULT_METHOD, METHODS
+
+    if as_json:
+        output.print_json(
+            {
+                "default": DEFAULT_METHOD,
+                "methods": {name: line for name, (_, _, line) in METHODS.items()},
+            }
+        )
+        return
+    output.print_table(
+        "Methods",
+        [
+            {"name": name + (" (default)" if name == DEFAULT_METHOD else ""), "what it is": line}
+            for name, (_, _, line) in METHODS.items()
+        ],
+    )
+
+
+@app.command()
+def info(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A corpus or a model folder.")],
+    as_json: Json = False,
+) -> None:
+    """Describe a corpus or a model."""
+    from labelspace.cli.info import run_info
+
+    run_info(path, as_json=as_json)
+
+
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="Corpus to read.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="OUT", help="Corpus to write; its name says the format.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Write a corpus in another format."""
+    from labelspace import data, progress
+    from labelspace.cli import output
+
+    with progress.task(f"Converting {source}"):
+        corpus = data.convert(source, target)
+    result = {
+        "out": str(target),
+        "n_examples": len(corpus),
+        "n_features": corpus.n_features,
+        "n_labels": corpus.n_labels,
+    }
+    if as_json:
+        output.print_json(result)
+    else:
+        print(f"{target}: {len(corpus):,} rows, {corpus.n_labels:,} labels")
+
+
+@app.command()
+def update(
+    model: ModelFolder,
+    more: Annotated[Path, typer.Argument(metavar="MORE", help="Corpus with new rows.")],
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Let a model learn new rows and new labels, and save it again."""
+    from labelspace import progress
+    from labelspace.cli import output, work
+
+    loaded = _with_threads(work.load(model), threads)
+    corpus = work.read_for(loaded, more)
+    with progress.task(f"Learning {len(corpus):,} rows"), output.Meter() as meter:
+        n_new = work.learn_on(loaded, corpus)
+    with _saving(model):
+        loaded.save(model)
+    result = {
+        "n_added": len(corpus),
+        "n_new_labels": n_new,
+        "n_examples": work.estimator(loaded).n_examples_,
+        "n_labels": work.estimator(loaded).n_labels_,
+        "update_seconds": round(meter.wall_seconds, 3),
+        "cpu_seconds": round(meter.cpu_seconds, 3),
+    }
+    if as_json:
+        output.print_json(result)
+    else:
+        print(
+            f"{model}: {len(corpus):,} rows and {n_new:,} labels added in "
+            f"{meter.wall_seconds:.2f} s"
+        )
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for the demo's corpus and model.")
+    ] = Path("labelspace-demo"),
+    seed: Seed = 0,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Build a corpus of documentation, train on it, and tag a few sentences."""
+    from labelspace.cli import output
+    from labelspace.cli.demo import run_demo
+
+    result = run_demo(out, seed=seed, n_threads=threads, json=as_json)
+    if as_json:
+        output.print_json(result)
+
+
+def _with_threads(model: Any, threads: int | None) -> Any:
+    from labelspace.cli import work
+
+    work.estimator(model).n_threads = threads
+    return model
+
+
+def _saving(folder: Path) -> Any:
+    from labelspace import progress
+
+    return progress.task(f"Saving {folder}")
+
+
+def _by_k(figures: dict[str, Any]) -> list[dict[str, Any]]:
+    """Arrange P@1, P@3, … as a table with a line for each measure."""
+    measures = dict.fromkeys(name.split("@")[0] for name in figures if "@" in name)
+    ks = dict.fromkeys(name.split("@")[1] for name in figures if "@" in name)
+    return [
+        {"": measure} | {f"@{k}": figures[f"{measure}@{k}"] for k in ks} for measure in measures
+    ]
+
+
+def _answers(model: Any, source: str, k: int) -> Any:
+    """Yield labels and scores of each row of a corpus file, or of each line of stdin."""
+    from labelspace.cli import work
+    from labelspace.tagger import Tagger
+
+    if source != "-":
+        top = work.rank(model, work.read_for(model, source), k)
+        yield from zip(top.labels, top.scores, strict=True)
+        return
+    if not isinstance(model, Tagger):
+        raise UsageError(
+            "This model was trained on features, so it cannot take text from standard input: "
+            "give a corpus file with the same features."
+        )
+    # At a terminal each line is answered as it is typed; a pipe is read in larger blocks.
+    size = 1 if sys.stdin.isatty() else 1024
+    lines: list[str] = []
+    for line in sys.stdin:
+        lines.append(line.rstrip("\n"))
+        if len(lines) == size:
+            top = model.predict_topk(lines, k)
+            yield from zip(top.labels, top.scores, strict=True)
+            lines = []
+    if lines:
+        top = model.predict_topk(lines, k)
+        yield from zip(top.labels, top.scores, strict=True)

@@ -1,0 +1,63 @@
+"""``labelspace compare``: several methods on one corpus, side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from labelspace import models, store
+from labelspace.cli import output, work
+from labelspace.errors import UsageError
+
+SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
+
+
+def run_compare(
+    train: Path,
+    test: Path,
+    names: list[str],
+    out: Path | None,
+    *,
+    seed: int,
+    n_threads: int | None,
+    A: float,
+    B: float,
+    as_json: bool,
+) -> None:
+    """Train each method, evaluate it, and show the leaderboard, best P@1 first."""
+    if not names:
+        raise UsageError("--methods names no method: give some, separated by commas.")
+    parameters = {"random_state": seed, "n_threads": n_threads}
+    for name in names:
+        models.make(name, **parameters)  # a misspelt name must not cost a training first
+    corpus = work.read(train)
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        model, cost = work.train(corpus, name, parameters)
+        figures, _, _ = work.evaluate(model, work.read_for(model, test), A=A, B=B)
+        rows.append({**cost, **figures})
+        if out is not None:
+            model.save(out / name)
+            rows[-1]["model_mib"] = round(store.size_in_bytes(out / name) / (1 << 20), 2)
+    rows.sort(key=lambda row: -row["P@1"])
+    if out is not None:
+        (out / "leaderboard.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        _plot(rows, out / "leaderboard.png")
+    if as_json:
+        output.print_json({"train": str(train), "test": str(test), "methods": rows})
+        return
+    costs = ("train_seconds", "cpu_seconds", "predict_seconds", "peak_rss_mib", "model_mib")
+    shown = ("method", *SHOWN, *(cost for cost in costs if cost in rows[0]))
+    output.print_table(f"{train} → {test}", [{name: row[name] for name in shown} for row in rows])
+    if out is not None:
+        output.say(f"Models, leaderboard.json and leaderboard.png are in {out}.")
+
+
+def _plot(rows: list[dict[str, Any]], path: Path) -> None:
+    try:
+        from labelspace import plots
+    except ImportError:
+        output.say("No plot: it needs pip install 'labelspace[plots]'.")
+        return
+    plots.leaderboard(rows, path)

@@ -1,0 +1,158 @@
+"""What the command line shows: results on stdout, all else on stderr.
+
+On a terminal, progress is a bar; elsewhere it is one plain line per stage, so that a log file
+stays short. With ``--json`` stdout holds exactly one JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from labelspace import progress
+from labelspace.errors import LabelspaceWarning
+
+
+def say(text: str) -> None:
+    """Write a line for the person at the terminal."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """Write the one JSON object of a command."""
+    print(json.dumps(result, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows with the same keys as a table; numbers with a fraction get two digits."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for name in rows[0] if rows else ():
+        numeric = isinstance(rows[0][name], (int, float))
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric)
+    for row in rows:
+        table.add_row(*(_shown(value) for value in row.values()))
+    # A narrow pipe must not cut the figures off.
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Show progress and warnings of everything in the block."""
+
+    def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
+        if issubclass(category, LabelspaceWarning):
+            say(f"Warning: {message}")
+
+    listener: progress.Listener = Bars() if sys.stderr.isatty() else Lines()
+    with warnings.catch_warnings(), progress.listening(listener):
+        warnings.simplefilter("default", LabelspaceWarning)
+        warnings.showwarning = show
+        yield
+
+
+class Lines:
+    """One line when a stage ends, with the time that it took."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, tuple[str, float]] = {}
+        self._next = 0
+
+    def started(self, description: str, total: int | None) -> int:
+        self._next += 1
+        self._open[self._next] = (description, time.perf_counter())
+        return self._next
+
+    def advanced(self, task: int, steps: int) -> None:
+        pass
+
+    def finished(self, task: int) -> None:
+        description, began = self._open.pop(task)
+        # Stages inside others would fill a log; their time is part of the outer line.
+        if not self._open:
+            say(f"{description}: {time.perf_counter() - began:.1f} s")
+
+
+class Bars:
+    """A bar for each stage on a terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        )
+        self._n_open = 0
+
+    def started(self, description: str, total: int | None) -> int:
+        if self._n_open == 0:
+            self._bars.start()
+        self._n_open += 1
+        return self._bars.add_task(description, total=total)
+
+    def advanced(self, task: int, steps: int) -> None:
+        self._bars.advance(task, steps)  # type: ignore[arg-type]
+
+    def finished(self, task: int) -> None:
+        bar = next(bar for bar in self._bars.tasks if bar.id == task)
+        if bar.total is None:
+            self._bars.update(bar.id, total=1, completed=1)
+        self._bars.stop_task(bar.id)
+        self._n_open -= 1
+        if self._n_open == 0:
+            self._bars.stop()
+
+
+class Meter:
+    """Wall and CPU seconds of a block, and the peak of memory."""
+
+    def __enter__(self) -> Meter:
+        self._wall, self._cpu = time.perf_counter(), _cpu_seconds()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.wall_seconds = time.perf_counter() - self._wall
+        self.cpu_seconds = _cpu_seconds() - self._cpu
+
+    @staticmethod
+    def peak_rss_mib() -> float | None:
+        try:
+            import resource
+        except ImportError:
+            return None
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def _cpu_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
