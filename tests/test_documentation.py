@@ -1,0 +1,74 @@
+"""Runs the Python examples of the README and the documentation, and checks the commands there.
+
+Examples of one page share their names and a scratch folder, as a reader would run them in turn.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parent.parent
+PAGES = sorted([PROJECT / "README.md", *(PROJECT / "docs").rglob("*.md")])
+FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+
+
+def fenced(page: Path, language: str) -> list[str]:
+    found = FENCE.findall(page.read_text(encoding="utf-8"))
+    return [code for _, kind, code in found if kind == language]
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(PROJECT))
+
+
+WITH_PYTHON = [page for page in PAGES if fenced(page, "python")]
+COMMANDS = [
+    (page, part.strip())
+    for page in PAGES
+    for block in fenced(page, "console")
+    for line in block.splitlines()
+    for part in line.split("|")
+    if re.match(r"^(\$ )?\s*labelspace ", part.strip())
+]
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
+def test_python_examples_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # A module of its own, so that classes defined in an example know where they live.
+    module = ModuleType("example")
+    monkeypatch.setitem(sys.modules, "example", module)
+    for code in fenced(page, "python"):
+        exec(compile(code, named(page), "exec"), vars(module))
+
+
+@pytest.mark.parametrize(
+    ("page", "command"), COMMANDS, ids=[f"{named(page)}: {line}" for page, line in COMMANDS]
+)
+def test_commands_and_their_options_exist(page, command):
+    verb, *arguments = shlex.split(command.removeprefix("$ "), comments=True)[1:]
+    if verb.startswith("--"):
+        return
+    verbs = options_by_verb()
+    assert verb in verbs, f"{named(page)} shows the command '{verb}'"
+    for option in arguments:
+        if option.startswith("-") and option != "-":
+            assert option.split("=")[0] in verbs[verb], f"{named(page)} shows {verb} {option}"
+
+
+def options_by_verb() -> dict[str, set[str]]:
+    import typer.main
+
+    from labelspace.cli.app import app
+
+    commands = typer.main.get_command(app).commands
+    return {
+        verb: {option for parameter in command.params for option in parameter.opts} | {"--help"}
+        for verb, command in commands.items()
+    }
