@@ -1,0 +1,100 @@
+"""Markdown tables: accuracy and cost per corpus, and the papers' figures beside ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from benchmarks.render.references import Published
+from benchmarks.render.rows import ACCURACY, COST, Figure, Row
+
+COST_TITLES = ("train CPU s", "predict ms/row", "model MiB", "peak MiB")
+
+
+def accuracy_table(rows: Sequence[Row]) -> str:
+    """Return the table of one corpus; the best of each accuracy column is bold, notes are below."""
+    if not rows:
+        return "No runs yet."
+    best = {
+        name: max((row.figures[name].mean for row in _measured(rows, name)), default=math.nan)
+        for name in ACCURACY
+    }
+    notes: list[str] = []
+    body = []
+    for row in rows:
+        title = row.title if row.kind != "earlier" else f"*{row.title}* (reported earlier)"
+        if row.note:
+            if row.note not in notes:
+                notes.append(row.note)
+            title += f" [{notes.index(row.note) + 1}]"
+        cells = [_score(row.figures.get(name), best[name]) for name in ACCURACY]
+        body.append([title, *cells, *(_amount(row.figures.get(name)) for name in COST)])
+    table = markdown(["method", *ACCURACY, *COST_TITLES], body)
+    footnotes = [f"[{number}] {note}." for number, note in enumerate(notes, start=1)]
+    return "\n".join([table, "", "<br>".join(footnotes)]) if footnotes else table
+
+
+def papers_table(rows: Sequence[Row], figures: Sequence[Published], title: str) -> str:
+    """Return a paper's figures with ours beside them, where we have a method of that kind."""
+    ours = {row.method: row for row in rows}
+    names = [name for name in ACCURACY if any(name in one.figures for one in figures)]
+    columns = [name for name in names for name in (f"{name} paper", f"{name} ours")]
+    body = []
+    for one in figures:
+        cells = []
+        for name in names:
+            measured = ours[one.ours].figures.get(name) if one.ours in ours else None
+            cells += [_printed(one.figures.get(name)), _score(measured, math.nan)]
+        body.append([one.method if not one.ours else f"{one.method} → {one.ours}", *cells])
+    return f"{title}\n\n" + markdown(["method", *columns], body)
+
+
+def published_table(figures: Sequence[Published]) -> str:
+    """Return figures of a corpus that we have not run."""
+    names = [name for name in ACCURACY if any(name in one.figures for one in figures)]
+    body = [
+        [one.method, one.source, *(_printed(one.figures.get(name)) for name in names)]
+        for one in figures
+    ]
+    return markdown(["method", "source", *names], body)
+
+
+def markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """Return a table; numbers to the right.
+
+    >>> print(markdown(["method", "P@1"], [["knn", "57.0"]]))
+    | method | P@1 |
+    |---|--:|
+    | knn | 57.0 |
+    """
+    lines = [head, *body]
+    written = [f"| {' | '.join(cells)} |" for cells in lines]
+    written.insert(1, "|---|" + "--:|" * (len(head) - 1))
+    return "\n".join(written)
+
+
+def _measured(rows: Sequence[Row], name: str) -> list[Row]:
+    return [row for row in rows if row.kind != "earlier" and name in row.figures]
+
+
+def _score(figure: Figure | None, best: float) -> str:
+    if figure is None:
+        return "–"
+    text = f"{figure.mean:.2f}"
+    if figure.mean == best:
+        text = f"**{text}**"
+    return text if math.isnan(figure.deviation) else f"{text} ± {figure.deviation:.2f}"
+
+
+def _amount(figure: Figure | None) -> str:
+    """Write seconds and megabytes with about two digits; nobody needs more of a shared machine."""
+    if figure is None:
+        return "–"
+    value = figure.mean
+    if value >= 10:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 1 else f"{value:.2g}"
+
+
+def _printed(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
