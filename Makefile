@@ -51,7 +51,7 @@ format: $(ALL)
 	$(BIN)/ruff format .
 
 docs: $(ALL)
-	DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 $(CORE): requirements/core.lock pyproject.toml | $(BIN)/pip
 	@echo "Installing the core dependencies into $(VENV) (the first time takes a minute or two)"
@@ -94,7 +94,7 @@ lock: $(BIN)/pip
 
 clean:
 	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	rm -rf .venv-lock src/*.egg-info
+	rm -rf .venv-lock labelspace-demo src/*.egg-info
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 distclean: clean
