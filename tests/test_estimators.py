@@ -1,0 +1,339 @@
+"""What every estimator in ``labelspace.models`` must do; found by looking, not listed by hand."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import labelspace
+from labelspace import models
+from labelspace.base import Explanation, LabelRanker
+from labelspace.topk import TopK
+from tests.planted import planted_corpus
+
+# By contract predict returns CSR for multi-label targets, where scikit-learn expects dense.
+EXPECTED_FAILURES = {
+    "check_classifiers_multilabel_representation_invariance": "predict returns CSR by contract",
+    "check_classifiers_multilabel_output_format_predict": "predict returns CSR by contract",
+}
+
+
+def discover() -> list[type[LabelRanker]]:
+    found = []
+    for module in pkgutil.iter_modules(models.__path__):
+        for _, kind in inspect.getmembers(
+            importlib.import_module(f"labelspace.models.{module.name}"), inspect.isclass
+        ):
+            own = kind.__module__ == f"labelspace.models.{module.name}"
+            if own and issubclass(kind, LabelRanker) and not inspect.isabstract(kind):
+                found.append(kind)
+    return sorted(found, key=lambda kind: kind.__name__)
+
+
+ESTIMATORS = discover()
+every_estimator = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+
+
+def learns(kind: type[LabelRanker]) -> bool:
+    """Tell whether a method looks at the features at all."""
+    return not kind().__sklearn_tags__().classifier_tags.poor_score
+
+
+def same(one: TopK, other: TopK) -> bool:
+    return np.array_equal(one.labels, other.labels) and np.allclose(
+        one.scores, other.scores, rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.fixture(scope="module")
+def corpus() -> tuple[csr_matrix, csr_matrix]:
+    return planted_corpus()
+
+
+def expected_failures(estimator: LabelRanker) -> dict[str, str]:
+    return EXPECTED_FAILURES | getattr(type(estimator), "_expected_sklearn_failures", {})
+
+
+@parametrize_with_checks(
+    [kind(random_state=0) for kind in ESTIMATORS], expected_failed_checks=expected_failures
+)
+def test_scikit_learn_accepts_it(estimator: LabelRanker, check: partial) -> None:
+    check(estimator)
+
+
+def test_every_estimator_has_a_name_on_the_command_line() -> None:
+    named = {models.find(name) for name in models.METHODS}
+    assert named == set(ESTIMATORS)
+
+
+@every_estimator
+def test_known_answer(kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix]) -> None:
+    X, Y = corpus
+    X_test, Y_test = planted_corpus(100, seed=1)
+    score = kind(random_state=0).fit(X, Y).score(X_test, Y_test)
+    if learns(kind):
+        assert score >= 0.95
+    else:
+        assert 0.0 < score < 0.6
+
+
+@every_estimator
+def test_answer_is_well_formed(
+    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix]
+) -> None:
+    X, Y = corpus
+    top = kind(random_state=0).fit(X, Y).predict_topk(X, k=20)
+    assert top.labels.shape == top.scores.shape == (X.shape[0], 20)
+    assert top.labels.dtype.kind == "i"
+    assert top.scores.dtype.kind == "f"
+    for labels, scores in zip(top.labels, top.scores, strict=True):
+        given = labels[labels >= 0]
+        assert np.all(labels[given.size :] == -1)
+        assert np.unique(given).size == given.size <= Y.shape[1]
+        assert np.all(np.diff(scores[: given.size]) <= 0)
+        assert np.all(np.isfinite(scores[: given.size]))
+
+
+@every_estimator
+def test_predict_gives_k_labels_or_those_above_the_threshold(
+    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix]
+) -> None:
+    X, Y = corpus
+    model = kind(k=2, random_state=0).fit(X, Y)
+    top = model.predict_topk(X, k=2)
+    given = model.predict(X)
+    assert isinstance(given, csr_matrix)
+    assert given.shape == Y.shape
+    assert np.array_equal(given.sum(axis=1).A1, (top.labels >= 0).sum(axis=1))
+    middle = float(np.median(top.scores[np.isfinite(top.scores)]))
+    assert model.predict(X, threshold=middle).nnz == (top.scores >= middle).sum()
+
+
+@every_estimator
+@pytest.mark.parametrize("form", ["float64", "dense", "int64", "unsorted", "duplicates"])
+def test_form_of_the_features_does_not_matter(
+    kind: type[LabelRanker], form: str, corpus: tuple[csr_matrix, csr_matrix]
+) -> None:
+    X, Y = corpus
+    expected = kind(random_state=0).fit(X, Y).predict_topk(X, k=3)
+    other = in_form(X, form)
+    before = other.copy()
+    model = kind(random_state=0).fit(other, Y)
+    assert same(model.predict_topk(other, k=3), expected)
+    if form == "dense":
+        assert np.array_equal(other, before)
+    else:
+        assert np.array_equal(other.indices, before.indices), "the caller's matrix was changed"
+        assert np.array_equal(other.data, before.data), "the caller's matrix was changed"
+
+
+def in_form(X: csr_matrix, form: str) -> csr_matrix | np.ndarray:
+    if form == "float64":
+        return X.astype(np.float64)
+    if form == "dense":
+        return X.toarray()
+    if form == "int64":
+        wide = X.copy()
+        wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        return wide
+    if form == "unsorted":
+        turned = X.copy()
+        for start, end in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+            turned.indices[start:end] = X.indices[start:end][::-1]
+            turned.data[start:end] = X.data[start:end][::-1]
+        turned.has_sorted_indices = False
+        return turned
+    halves = np.repeat(X.data / 2, 2)
+    doubled = csr_matrix((halves, np.repeat(X.indices, 2), X.indptr * 2), shape=X.shape)
+    doubled.has_canonical_format = False
+    return doubled
+
+
+@every_estimator
+def test_form_of_the_labels_does_not_matter(
+    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix]
+) -> None:
+    X, Y = corpus
+    lists = [row.indices.tolist() for row in Y]
+    names = [[f"label {label:02}" for label in row] for row in lists]
+    expected = kind(random_state=0).fit(X, Y).predict_topk(X, k=3)
+    for labels in (Y.toarray(), Y.astype(np.int64), lists, names):
+        assert same(kind(random_state=0).fit(X, labels).predict_topk(X, k=3), expected)
+
+
+@every_estimator
+def test_one_label(kind: type[LabelRanker]) -> None:
+    X, _ = planted_corpus(30)
+    model = kind(random_state=0).fit(X, np.ones((30, 1)))
+    top = model.predict_topk(X, k=5)
+    assert np.all(top.labels[:, 0] == 0)
+    assert np.all(top.labels[:, 1:] == -1)
+
+
+@every_estimator
+def test_ten_rows(kind: type[LabelRanker]) -> None:
+    X, Y = planted_corpus(10)
+    assert len(kind(random_state=0).fit(X, Y).predict_topk(X, k=5)) == 10
+
+
+@every_estimator
+def test_a_hundred_thousand_labels(kind: type[LabelRanker]) -> None:
+    rng = np.random.default_rng(0)
+    n_examples, n_labels = 400, 100_000
+    X = csr_matrix(rng.random((n_examples, 60)) * (rng.random((n_examples, 60)) < 0.1))
+    labels = rng.choice(n_labels, size=n_examples)
+    labels[-1] = n_labels - 1
+    Y = csr_matrix((np.ones(n_examples), (np.arange(n_examples), labels)), (n_examples, n_labels))
+    top = kind(random_state=0).fit(X, Y).predict_topk(X[:20], k=5)
+    assert top.labels.max() < n_labels
+
+
+@every_estimator
+def test_rows_without_features_or_labels_are_no_trouble(kind: type[LabelRanker]) -> None:
+    X, Y = planted_corpus(120)
+    X, Y = X.tolil(), Y.tolil()
+    X[3] = 0
+    X[50] = 0
+    Y[3] = 0
+    Y[7] = 0
+    Y[:, 5] = 0
+    X, Y = X.tocsr(), Y.tocsr()
+    X.eliminate_zeros()
+    Y.eliminate_zeros()
+    model = kind(random_state=0).fit(X, Y)
+    top = model.predict_topk(X, k=3)
+    assert len(top) == 120
+    assert not np.isnan(top.scores).any()
+
+
+@every_estimator
+def test_saved_and_loaded_it_answers_the_same(
+    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix], tmp_path: Path
+) -> None:
+    X, Y = corpus
+    model = kind(random_state=0).fit(X, Y)
+    model.save(tmp_path / "model")
+    loaded = labelspace.load(tmp_path / "model")
+    assert type(loaded) is kind
+    assert loaded.get_params() == model.get_params()
+    expected, got = model.predict_topk(X, k=5), loaded.predict_topk(X, k=5)
+    assert np.array_equal(got.labels, expected.labels)
+    assert np.array_equal(got.scores, expected.scores)
+    assert np.array_equal(loaded.label_counts_, model.label_counts_)
+    assert not any(file.suffix in {".pkl", ".pickle"} for file in (tmp_path / "model").iterdir())
+
+
+@every_estimator
+def test_same_seed_same_model(
+    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix]
+) -> None:
+    X, Y = corpus
+    one = kind(random_state=3, n_threads=1).fit(X, Y).predict_topk(X, k=5)
+    other = kind(random_state=3, n_threads=1).fit(X, Y).predict_topk(X, k=5)
+    assert np.array_equal(one.labels, other.labels)
+    assert np.array_equal(one.scores, other.scores)
+
+
+@every_estimator
+def test_number_of_threads_does_not_change_quality(
+    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix]
+) -> None:
+    X, Y = corpus
+    X_test, Y_test = planted_corpus(100, seed=1)
+    scores = [kind(random_state=0, n_threads=n).fit(X, Y).score(X_test, Y_test) for n in (1, 2)]
+    assert abs(scores[0] - scores[1]) <= 0.03
+
+
+@every_estimator
+def test_partial_fit_takes_new_rows_and_new_labels(
+    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix]
+) -> None:
+    model = kind(random_state=0)
+    if not hasattr(model, "partial_fit"):
+        pytest.skip(f"{kind.__name__} does not learn on")
+    X, Y = corpus
+    old = np.flatnonzero(Y[:, 10:].sum(axis=1).A1 == 0)
+    new = np.setdiff1d(np.arange(X.shape[0]), old)
+    model.partial_fit(X[old], Y[old][:, :10])
+    assert model.n_labels_ == 10
+    model.partial_fit(X[new], Y[new])
+    assert model.n_labels_ == 12
+    assert model.n_examples_ == X.shape[0]
+    assert np.array_equal(model.label_counts_, Y.sum(axis=0).A1)
+    if learns(kind):
+        found = model.predict_topk(X[new], k=3).labels
+        assert np.mean([np.any(row >= 10) for row in found]) > 0.8, "new labels are not found"
+        assert model.score(X[old], Y[old]) > 0.9, "old rows were forgotten"
+
+
+@every_estimator
+def test_explain_gives_reasons(
+    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix]
+) -> None:
+    model = kind(random_state=0)
+    if not hasattr(model, "explain"):
+        pytest.skip(f"{kind.__name__} does not explain")
+    X, Y = corpus
+    model.fit(X, Y)
+    top = model.predict_topk(X[:5], k=2)
+    explained = model.explain(X[:5], k=2)
+    assert len(explained) == 5
+    for labels, row in zip(top.labels, explained, strict=True):
+        assert [explanation.label for explanation in row] == [one for one in labels if one >= 0]
+        assert all(isinstance(explanation, Explanation) for explanation in row)
+        assert row[0].reasons, "the best label has no reason"
+        for explanation in row:
+            for reason in explanation.reasons:
+                assert reason.kind in {"example", "feature", "label"}
+                if reason.kind == "example":
+                    assert Y[reason.id, explanation.label] == 1, "a row voted for a label not its"
+
+
+@every_estimator
+def test_works_in_a_pipeline_and_a_grid_search(
+    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix]
+) -> None:
+    X, Y = corpus
+    assert clone(kind(k=3)).k == 3
+    pipeline = make_pipeline(Normalizer(), kind(random_state=0)).fit(X, Y)
+    assert pipeline.predict(X).shape == Y.shape
+    search = GridSearchCV(kind(random_state=0), {"k": [1, 5]}, cv=2, error_score="raise")
+    assert search.fit(X, Y).best_params_["k"] in {1, 5}
+
+
+@every_estimator
+def test_wrong_input_gives_one_clear_sentence(
+    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix]
+) -> None:
+    X, Y = corpus
+    bad = X.toarray()
+    bad[2, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        kind().fit(bad, Y)
+    with pytest.raises(ValueError, match="299 rows of labels"):
+        kind().fit(X, Y[:-1])
+    with pytest.raises(ValueError, match="0 and 1"):
+        kind().fit(X, Y * 2)
+    with pytest.raises(ValueError, match="outside 0"):
+        kind().fit(X[:2], [[0], [-1]])
+    with pytest.raises(ValueError, match="outside 0"):
+        kind().fit(X[:2], [[0], [10**12]])
+    with pytest.raises(ValueError, match="n_threads"):
+        kind(n_threads=0).fit(X, Y)
+    model = kind(random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="features"):
+        model.predict_topk(X[:, :-1])
+    with pytest.raises(labelspace.UsageError, match="whole number"):
+        model.predict_topk(X, k=0)

@@ -1,0 +1,263 @@
+"""Model folders: whole or refused, never half; a killed save leaves the old model."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import labelspace
+from labelspace import store
+from labelspace.errors import ModelFileError
+from labelspace.labels import LabelEncoder
+from labelspace.models import MostCommon
+from labelspace.topk import TopK
+
+
+@pytest.fixture
+def model() -> MostCommon:
+    return MostCommon().fit(np.eye(3), [["a", "b"], ["a"], ["c"]])
+
+
+@pytest.fixture
+def folder(model: MostCommon, tmp_path: Path) -> Path:
+    model.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def part(**state: object) -> LabelEncoder:
+    """Return a storable object with any attributes."""
+    return LabelEncoder._from_state(state)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        3,
+        2.5,
+        float("inf"),
+        float("-inf"),
+        "text with ü and \n",
+        [1, "two", None, [3.0]],
+        (1, (2, "x")),
+        {"a": 1, "$array": 2, "b": {"c": (3,)}},
+        np.float32(0.5),
+        np.int64(7),
+    ],
+)
+def test_plain_values_come_back(value: object, tmp_path: Path) -> None:
+    store.save(part(value=value), tmp_path / "m")
+    loaded = store.load(tmp_path / "m").value
+    assert loaded == value
+    assert isinstance(loaded, type(value)) or isinstance(value, np.generic)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(12.0).reshape(3, 4),
+        np.zeros((0, 5), dtype=np.float16),
+        np.array([1, -2], dtype=np.int8),
+        np.array(["é", "longer"]),
+        np.array([True, False]),
+        np.arange(6).reshape(2, 3).T,
+    ],
+)
+def test_arrays_come_back_mapped(array: np.ndarray, tmp_path: Path) -> None:
+    store.save(part(array=array), tmp_path / "m")
+    loaded = store.load(tmp_path / "m").array
+    assert loaded.dtype == array.dtype
+    assert np.array_equal(loaded, array)
+
+
+def test_sparse_matrices_come_back(tmp_path: Path) -> None:
+    matrix = csr_matrix([[0, 1.5, 0], [0, 0, 0]], dtype=np.float32)
+    store.save(part(matrix=matrix, empty=csr_matrix((0, 4))), tmp_path / "m")
+    loaded = store.load(tmp_path / "m")
+    assert np.array_equal(loaded.matrix.toarray(), matrix.toarray())
+    assert loaded.empty.shape == (0, 4)
+
+
+def test_changing_a_loaded_array_leaves_the_file_alone(tmp_path: Path) -> None:
+    store.save(part(array=np.zeros(3)), tmp_path / "m")
+    store.load(tmp_path / "m").array[:] = 1
+    assert np.array_equal(store.load(tmp_path / "m").array, np.zeros(3))
+
+
+def test_what_cannot_be_saved_is_named_and_nothing_is_left(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="'odd' is a object"):
+        store.save(part(odd=object()), tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_manifest_says_what_the_model_is(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["format"] == 1
+    assert manifest["class"] == "labelspace.models.most_common.MostCommon"
+    assert manifest["parameters"]["k"] == 5
+    assert manifest["versions"]["labelspace"] == labelspace.__version__
+    assert all(len(file["sha256"]) == 64 for file in manifest["files"].values())
+    assert {file.name for file in folder.iterdir()} == {"manifest.json", *manifest["files"]}
+
+
+def test_saving_again_replaces_and_leaves_nothing_beside(folder: Path, model: MostCommon) -> None:
+    MostCommon(k=3).fit(np.eye(3), [[0], [1], [1]]).save(folder)
+    assert labelspace.load(folder).k == 3
+    assert [entry.name for entry in folder.parent.iterdir()] == ["model"]
+
+
+def test_fallback_without_atomic_exchange(
+    folder: Path, model: MostCommon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_exchange", lambda one, other: False)
+    model.set_params(k=7).save(folder)
+    assert labelspace.load(folder).k == 7
+    assert [entry.name for entry in folder.parent.iterdir()] == ["model"]
+
+
+def test_old_model_is_found_if_a_save_without_exchange_was_killed(folder: Path) -> None:
+    folder.rename(folder.parent / ".model.old-12345678")
+    assert isinstance(labelspace.load(folder), MostCommon)
+
+
+def test_leftovers_of_killed_saves_are_removed(folder: Path, model: MostCommon) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    leftover = folder.parent / f".model.saving-{finished.stdout.strip()}-abcdef12"
+    leftover.mkdir()
+    (leftover / "weights.npy").write_bytes(b"half")
+    model.save(folder)
+    assert not leftover.exists()
+
+
+def test_folder_with_other_files_is_not_overwritten(model: MostCommon, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(ModelFileError, match="not a model"):
+        model.save(tmp_path)
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+    with pytest.raises(ModelFileError, match="is a file"):
+        model.save(tmp_path / "thesis.txt")
+
+
+def flip_a_byte(folder: Path) -> None:
+    file = next(folder.glob("*.npy"))
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+
+
+def edit(folder: Path, **changes: object) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | changes))
+
+
+def rename_class(folder: Path, name: str) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["model"]["$object"] = name
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+DAMAGE = {
+    "a byte flipped": (flip_a_byte, "damaged"),
+    "file cut short": (
+        lambda folder: next(folder.glob("*.npy")).write_bytes(b"\x93NUMPY"),
+        "damaged",
+    ),
+    "file missing": (lambda folder: next(folder.glob("*.npy")).unlink(), "lacks its file"),
+    "manifest missing": (lambda folder: (folder / "manifest.json").unlink(), "no manifest"),
+    "manifest cut short": (
+        lambda folder: (folder / "manifest.json").write_text('{"format": 1, "mod'),
+        "damaged",
+    ),
+    "manifest not an object": (
+        lambda folder: (folder / "manifest.json").write_text("[]"),
+        "not a labelspace manifest",
+    ),
+    "other format": (lambda folder: edit(folder, format=99), "format 99"),
+    "file outside the folder": (
+        lambda folder: edit(folder, files={"../x.npy": {"sha256": "", "bytes": 0}}),
+        "lacks its file",
+    ),
+    "a stranger's class": (lambda folder: rename_class(folder, "os.system"), "not labelspace's"),
+    "a class that is no part": (
+        lambda folder: rename_class(folder, "labelspace.errors.DataError"),
+        "not a part",
+    ),
+    "a class that is gone": (
+        lambda folder: rename_class(folder, "labelspace.models.gone.Gone"),
+        "could not be loaded",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_damaged_folder_is_refused_with_one_sentence(what: str, folder: Path) -> None:
+    damage, message = DAMAGE[what]
+    damage(folder)
+    with pytest.raises(ModelFileError, match=message) as error:
+        labelspace.load(folder)
+    assert "\n" not in str(error.value)
+
+
+def test_missing_folder_and_plain_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="does not exist"):
+        labelspace.load(tmp_path / "nothing")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ModelFileError, match="is a file"):
+        labelspace.load(tmp_path / "file")
+
+
+SAVER = """
+import sys
+import numpy as np
+from labelspace import store
+from labelspace.labels import LabelEncoder
+print("ready", flush=True)
+version = 1
+while True:
+    state = {f"part{at}": np.full(200_000, version) for at in range(4)}
+    store.save(LabelEncoder._from_state(state), sys.argv[1])
+    version += 1
+"""
+
+
+def test_a_save_killed_at_any_moment_leaves_a_whole_model(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    store.save(part(**{f"part{at}": np.zeros(200_000) for at in range(4)}), path)
+    rng = random.Random(0)
+    for _ in range(8):
+        saver = subprocess.Popen(
+            [sys.executable, "-c", SAVER, str(path)], stdout=subprocess.PIPE, text=True
+        )
+        assert saver.stdout is not None
+        assert saver.stdout.readline() == "ready\n"
+        time.sleep(rng.uniform(0.0, 0.08))
+        saver.kill()
+        saver.wait()
+        saver.stdout.close()
+        loaded = store.load(path)
+        versions = {value for at in range(4) for value in np.unique(getattr(loaded, f"part{at}"))}
+        assert len(versions) == 1, f"parts of several saves: {versions}"
+    store.save(part(value=1), path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
+
+
+def test_answers_survive_the_round_trip(folder: Path, model: MostCommon) -> None:
+    expected: TopK = model.predict_topk(np.eye(3), k=3)
+    assert np.array_equal(
+        labelspace.load(folder).predict_topk(np.eye(3), k=3).labels, expected.labels
+    )
+    assert labelspace.load(folder).classes_.tolist() == ["a", "b", "c"]
