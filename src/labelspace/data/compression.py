@@ -1,0 +1,202 @@
+"""Files as streams of bytes: opened whatever their compression, written all or not at all.
+
+Reading looks at the first bytes, never at the name, so ``train.txt`` may well be an xz file.
+Writing goes by the name's last suffix, into a temporary file beside the target that takes the
+target's place only when everything is safely on disk: a write that fails leaves nothing behind
+and an older file as it was.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import difflib
+import gzip
+import io
+import lzma
+import os
+import secrets
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from labelspace.errors import DataError
+
+SUFFIXES = (".gz", ".xz", ".bz2")
+HEAD_SIZE = 1 << 18
+
+_BZ2_BLOCKS = (bytes.fromhex("314159265359"), bytes.fromhex("177245385090"))
+_OPENERS: dict[str, Callable[[Any], Any]] = {
+    "gz": lambda file: gzip.GzipFile(fileobj=file),
+    "xz": lzma.LZMAFile,
+    "bz2": bz2.BZ2File,
+}
+_DAMAGE = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
+
+
+@contextlib.contextmanager
+def open_input(path: Path) -> Iterator[io.BufferedReader]:
+    """Open a file for reading bytes, decompressed, with its first 256 KiB ready to ``peek`` at.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "a.txt.gz")
+    ...     with open_output(path) as file:
+    ...         _ = file.write(b"0 1:1")
+    ...     with open_input(path) as stream:
+    ...         stream.read()
+    b'0 1:1'
+    """
+    _check_readable(path)
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be opened ({error.strerror}); check its permissions."
+        ) from error
+    with file:
+        kind = compression_of(file.peek(16)[:16])
+        source = file if kind is None else _OPENERS[kind](file)
+        guarded: Any = _Guarded(source, path, kind)
+        with io.BufferedReader(guarded, HEAD_SIZE) as stream:
+            yield stream
+
+
+@contextlib.contextmanager
+def open_output(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing bytes, compressed if its suffix says so, that appears when complete.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     try:
+    ...         with open_output(Path(folder, "a.txt")) as file:
+    ...             _ = file.write(b"half a corp")
+    ...             raise RuntimeError
+    ...     except RuntimeError:
+    ...         sorted(Path(folder).iterdir())
+    []
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; give the name of a file in it to write to.")
+    if not path.parent.is_dir():
+        raise DataError(f"{path} cannot be written: make the folder {path.parent} first.")
+    if path.exists() and not path.is_file():  # a pipe or a device has no place to be taken
+        with path.open("wb") as device, _compressor(device, path.suffix.lower()) as sink:
+            yield sink
+        return
+    path = path.resolve()  # behind a symbolic link the file is replaced, not the link
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        try:
+            # os.open, not tempfile: the file gets the permissions that the user's umask gives.
+            descriptor = os.open(
+                temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666
+            )
+            with os.fdopen(descriptor, "wb", buffering=1 << 20) as file:
+                with _compressor(file, path.suffix.lower()) as sink:
+                    yield sink
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+            _sync_folder(path.parent)
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be written ({error.strerror or error}); "
+            "check the folder's permissions and the free space."
+        ) from error
+
+
+def compression_of(head: bytes) -> str | None:
+    """Return ``"gz"``, ``"xz"``, ``"bz2"`` or None by a file's first 16 bytes.
+
+    >>> compression_of(b"\\x1f\\x8b\\x08 and so on")
+    'gz'
+    """
+    if head.startswith(b"\x1f\x8b"):
+        return "gz"
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return "xz"
+    # Text may begin with "BZh": ask for the mark of the first block too.
+    if head.startswith(b"BZh") and head[4:10] in _BZ2_BLOCKS:
+        return "bz2"
+    return None
+
+
+def without_compression_suffix(path: Path) -> Path:
+    """Return the path without its last suffix where that names a compression.
+
+    >>> without_compression_suffix(Path("train.txt.xz")).name
+    'train.txt'
+    """
+    return path.with_suffix("") if path.suffix.lower() in SUFFIXES else path
+
+
+class _Guarded(io.RawIOBase):
+    """A decompressing stream whose failures are told in one sentence."""
+
+    def __init__(self, source: Any, path: Path, kind: str | None) -> None:
+        self._source = source
+        self._path = path
+        self._kind = kind
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return int(self._source.readinto(buffer))
+        except _DAMAGE as error:
+            what = "cut short" if isinstance(error, EOFError) else f"damaged ({error})"
+            raise DataError(
+                f"{self._path} is a .{self._kind} file that is {what}; fetch or write it again."
+            ) from error
+        except OSError as error:
+            if self._kind is not None and error.errno is None:
+                problem = f"is a .{self._kind} file that is damaged ({error})"
+            else:
+                problem = f"cannot be read ({error.strerror})"
+            raise DataError(f"{self._path} {problem}; fetch or write it again.") from error
+
+
+def _check_readable(path: Path) -> None:
+    if path.is_dir():
+        raise DataError(f"{path} is a folder, not a corpus; give one of the files in it.")
+    if path.exists():
+        return
+    message = f"{path} does not exist; check the name"
+    if path.parent.is_dir():
+        names = [entry.name for entry in path.parent.iterdir()]
+        near = difflib.get_close_matches(path.name, names, n=1)
+        message += f" (is it {near[0]}?)" if near else ""
+    raise DataError(message + ".")
+
+
+def _compressor(file: BinaryIO, suffix: str) -> contextlib.AbstractContextManager[Any]:
+    if suffix == ".gz":
+        # No name and no time inside: the same corpus gives the same bytes.
+        return gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=6, mtime=0)
+    if suffix == ".xz":
+        return lzma.LZMAFile(file, "wb", preset=6)
+    if suffix == ".bz2":
+        return bz2.BZ2File(file, "wb")
+    return contextlib.nullcontext(file)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming itself last through a power cut, where the system can."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

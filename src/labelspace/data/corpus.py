@@ -1,0 +1,164 @@
+"""The one shape that a corpus has in memory, whatever file it came from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.errors import DataError, LabelspaceWarning
+
+
+@dataclass(eq=False)
+class Corpus:
+    """Examples with their labels.
+
+    Attributes
+    ----------
+    X : csr_matrix of float32 (n_examples, n_features), or None
+        Features; None where the corpus has only text.
+    Y : csr_matrix of float32 ones (n_examples, n_labels)
+        Labels.
+    texts : list of str, or None
+        The examples as text.
+    label_names, feature_names : list of str, or None
+        Names of the columns of ``Y`` and ``X``.
+
+    Examples
+    --------
+    >>> corpus = Corpus(
+    ...     X=None,
+    ...     Y=csr_matrix([[1, 0], [1, 1]]),
+    ...     texts=["a red ball", "a red and green ball"],
+    ...     label_names=["red", "green"],
+    ... )
+    >>> len(corpus), corpus.n_labels, corpus.n_features
+    (2, 2, 0)
+    >>> corpus.labels_of(1)
+    ['red', 'green']
+    """
+
+    X: csr_matrix | None
+    Y: csr_matrix
+    texts: list[str] | None = None
+    label_names: list[str] | None = None
+    feature_names: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        self.Y = binary(csr_matrix(self.Y))
+        if self.X is not None:
+            self.X = canonical(csr_matrix(self.X, dtype=np.float32))
+        for what, size, expected in (
+            ("rows of X", self.X.shape[0] if self.X is not None else None, len(self)),
+            ("texts", len(self.texts) if self.texts is not None else None, len(self)),
+            (
+                "label names",
+                len(self.label_names) if self.label_names is not None else None,
+                self.n_labels,
+            ),
+            (
+                "feature names",
+                len(self.feature_names) if self.feature_names is not None else None,
+                self.n_features,
+            ),
+        ):
+            if size is not None and size != expected:
+                raise DataError(
+                    f"A corpus of {len(self)} rows, {self.n_features} features and "
+                    f"{self.n_labels} labels cannot have {size} {what}; make them {expected}."
+                )
+
+    def __len__(self) -> int:
+        return int(self.Y.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of ``X``; 0 for a corpus of text."""
+        return int(self.X.shape[1]) if self.X is not None else 0
+
+    @property
+    def n_labels(self) -> int:
+        """Number of columns of ``Y``."""
+        return int(self.Y.shape[1])
+
+    def labels_of(self, row: int) -> list[str]:
+        """Return the names of a row's labels (their ids, as text, where they have none)."""
+        ids = self.Y.indices[self.Y.indptr[row] : self.Y.indptr[row + 1]]
+        names = self.label_names
+        return [str(label) if names is None else names[label] for label in ids]
+
+    def take(self, rows: Sequence[int] | NDArray[np.integer]) -> Corpus:
+        """Return the corpus of these rows, in this order, with the same columns.
+
+        >>> corpus = Corpus(X=csr_matrix([[1.0], [2.0], [3.0]]), Y=csr_matrix((3, 5)))
+        >>> corpus.take([2, 0]).X.toarray().ravel()
+        array([3., 1.], dtype=float32)
+        """
+        chosen: Any = np.asarray(rows, dtype=np.int64)
+        return Corpus(
+            X=self.X[chosen] if self.X is not None else None,
+            Y=self.Y[chosen],
+            texts=[self.texts[row] for row in chosen] if self.texts is not None else None,
+            label_names=self.label_names,
+            feature_names=self.feature_names,
+        )
+
+
+def build_csr(
+    values: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_columns: int
+) -> csr_matrix:
+    """Put arrays together into CSR without copying them more than the index type asks for."""
+    small = max(n_columns, len(indices)) <= np.iinfo(np.int32).max
+    dtype = np.int32 if small else np.int64
+    return csr_matrix(
+        (values, indices.astype(dtype, copy=False), indptr.astype(dtype, copy=False)),
+        shape=(len(indptr) - 1, n_columns),
+        copy=False,
+    )
+
+
+def merge_duplicates(X: csr_matrix, path: Path) -> None:
+    """Sort each row's features and add up those given twice, in place, with a warning."""
+    n_before = X.nnz
+    X.sum_duplicates()
+    if n_before > X.nnz:
+        warnings.warn(
+            f"{path}: {n_before - X.nnz} features were given again in the same row; "
+            "their values were added up.",
+            LabelspaceWarning,
+            stacklevel=2,
+        )
+
+
+def canonical(matrix: csr_matrix) -> csr_matrix:
+    """Sort each row's columns, add up duplicates, drop zeros; the matrix given stays as it is.
+
+    >>> canonical(csr_matrix(([1.0, 2.0, 4.0, 0.0], [1, 0, 1, 2], [0, 4]), shape=(1, 3))).data
+    array([2., 5.])
+    """
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if matrix.nnz and not matrix.data.all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def binary(matrix: csr_matrix) -> csr_matrix:
+    """Return the matrix of float32 ones where ``matrix`` is not zero.
+
+    >>> binary(csr_matrix([[0, 3, -1]])).toarray()
+    array([[0., 1., 1.]], dtype=float32)
+    """
+    matrix = canonical(matrix)
+    if matrix.dtype == np.float32 and (matrix.nnz == 0 or (matrix.data == 1).all()):
+        return matrix
+    ones = np.ones(matrix.nnz, dtype=np.float32)
+    return csr_matrix((ones, matrix.indices, matrix.indptr), shape=matrix.shape, copy=False)
