@@ -39,7 +39,7 @@ def carry_out(job: Job) -> None:
     loaded = _subject(job)
     with _timed(report, "load"):
         loaded.load(folder / "model")
-    X = job.matrix("test_X")
+    X = loaded.rows(job.matrix("test_X"))
     with _timed(report, "predict"):
         labels, scores = loaded.predict(X, N_RANKED, job.n_threads)
     np.savez(folder / "ranking.npz", labels=labels, scores=scores)

@@ -41,6 +41,10 @@ class Subject(ABC):
     def load(self, folder: Path) -> None:
         """Read the model back into a new, unfitted subject."""
 
+    def rows(self, X: csr_matrix) -> csr_matrix:
+        """Return rows to be predicted as this system wants them; not timed, as ``read`` is not."""
+        return X
+
     @abstractmethod
     def predict(self, X: csr_matrix, k: int, n_threads: int) -> Ranking:
         """Return the labels, best first, and their scores, both (n, k); -1 where there is none."""
@@ -80,6 +84,20 @@ def rank_csr(scores: csr_matrix, k: int) -> Ranking:
     labels[rows[kept], place[kept]] = scores.indices[order][kept]
     values[rows[kept], place[kept]] = scores.data[order][kept]
     return labels, values
+
+
+def unit_rows(X: csr_matrix) -> csr_matrix:
+    """Return X with each row scaled to Euclidean length 1 and its columns in order.
+
+    >>> unit_rows(csr_matrix([[3.0, 4.0], [0.0, 0.0]])).toarray().tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    X = csr_matrix(X, dtype=np.float32, copy=True)
+    X.sort_indices()
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    lengths = np.sqrt(np.bincount(rows, weights=X.data.astype(float) ** 2, minlength=X.shape[0]))
+    X.data = (X.data / np.maximum(lengths, 1e-30)[rows]).astype(np.float32)
+    return X
 
 
 def installed_versions(*packages: str) -> dict[str, Any]:

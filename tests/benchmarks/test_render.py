@@ -1,0 +1,108 @@
+"""Pages are filled from JSON lines alone, and say so where something is missing."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.render.page import fill_page
+from benchmarks.render.references import FOLDER, earlier, published
+from benchmarks.render.rows import ACCURACY, COST, gather
+from benchmarks.render.tables import accuracy_table
+
+
+def a_line(method: str, precision: float = 60.0, **changes: Any) -> dict[str, Any]:
+    line = {
+        "method": method,
+        "corpus": "bibtex",
+        "split": "given",
+        "seed": 0,
+        "parameters": {},
+        "version": "labelspace 0.1.0",
+        "status": "done",
+        "date": "2026-01-01T00:00:00Z",
+        "time_limit_s": 1200,
+        "n_threads": 2,
+        "machine": {"cpu": "a processor", "cores": 2, "load_average": 1.0},
+        "metrics": dict.fromkeys(ACCURACY, precision),
+        **dict.fromkeys(COST, 2.0),
+    }
+    return {**line, **changes}
+
+
+def test_ours_come_before_peers_and_the_best_is_bold() -> None:
+    lines = [a_line("omikuji-parabel", 61.0), a_line("one-vs-all", 63.5)]
+    table = accuracy_table(gather(lines, "bibtex")).splitlines()
+    assert table[2].startswith("| one-vs-all | **63.50** |")
+    assert table[3].startswith("| omikuji (Parabel) | 61.00 |")
+
+
+def test_ten_splits_become_mean_and_deviation_and_missing_ones_are_told() -> None:
+    lines = [a_line("knn", 50.0, split="random-0"), a_line("knn", 52.0, split="random-1")]
+    (row,) = gather(lines, "bibtex", "ten")
+    assert row.figures["P@1"].mean == 51.0
+    assert row.figures["P@1"].deviation == pytest.approx(2**0.5)
+    assert row.note == "2 of 10 splits"
+    assert "**51.00** ± 1.41" in accuracy_table([row])
+
+
+def test_a_run_that_ended_early_has_dashes_and_a_note() -> None:
+    early = a_line("napkinxc-br", status="ended early", stage="train")
+    for name in ("metrics", *COST):
+        del early[name]
+    table = accuracy_table(gather([early], "bibtex"))
+    assert "| napkinXC BR [1] | – |" in table
+    assert "[1] ended early: stopped after 20 minutes while training." in table
+
+
+def test_other_settings_appear_only_when_asked_for() -> None:
+    lines = [a_line("knn"), a_line("knn", parameters={"n_neighbors": 3})]
+    assert [row.title for row in gather(lines, "bibtex")] == ["knn"]
+    assert "knn (n_neighbors=3)" in [row.title for row in gather(lines, "bibtex", variants=True)]
+
+
+def test_a_page_keeps_its_prose_and_is_the_same_after_a_second_rendering(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "before\n<!-- benchmarks: accuracy corpus=bibtex -->\nold\n<!-- benchmarks: end -->\n"
+        "between\n<!-- benchmarks: papers corpus=bibtex -->\n<!-- benchmarks: end -->\n"
+        "<!-- benchmarks: published -->\n<!-- benchmarks: end -->\n"
+        "<!-- benchmarks: machine -->\n<!-- benchmarks: end -->\nafter\n"
+    )
+    fill_page(page, [a_line("knn")])
+    once = page.read_text()
+    assert "old" not in once
+    assert "| knn |" in once
+    assert "*DiSMEC++* (reported earlier)" in once
+    assert "| 1-vs-All → one-vs-all | 62.62 | – |" in once
+    assert once.startswith("before\n")
+    assert once.endswith("after\n")
+    fill_page(page, [a_line("knn")])
+    assert page.read_text() == once
+
+
+def test_a_plot_is_drawn_and_linked(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.md"
+    page.write_text("<!-- benchmarks: plot corpus=bibtex -->\n<!-- benchmarks: end -->\n")
+    assert fill_page(page, [a_line("knn")]) == [page, tmp_path / "assets/benchmark-bibtex.svg"]
+    assert "](assets/benchmark-bibtex.svg)" in page.read_text()
+    assert (tmp_path / "assets/benchmark-bibtex.svg").stat().st_size > 1000
+
+
+def test_a_misspelt_block_is_named(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- benchmarks: acuracy corpus=bibtex -->\n<!-- benchmarks: end -->\n")
+    with pytest.raises(SystemExit, match="acuracy"):
+        fill_page(page, [])
+
+
+def test_every_reference_figure_is_a_percentage() -> None:
+    assert len(published()) > 100
+    assert all(0 <= value <= 100 for one in published() for value in one.figures.values())
+    with (FOLDER / "earlier.csv").open(newline="") as file:
+        assert {line["corpus"] for line in csv.DictReader(file)} >= {"bibtex", "wordnet"}
+    assert [row.kind for row in earlier("bibtex")] == ["earlier", "earlier"]
