@@ -20,9 +20,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         reason="needs the real corpora: set LABELSPACE_DATA to their folder"
     )
     for item in items:
-        if "slow" in item.keywords and not config.getoption("--slow"):
+        if item.get_closest_marker("slow") and not config.getoption("--slow"):
             item.add_marker(skip_slow)
-        if "data" in item.keywords and corpora_folder() is None:
+        if item.get_closest_marker("data") and corpora_folder() is None:
             item.add_marker(skip_data)
 
 
