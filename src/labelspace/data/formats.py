@@ -184,15 +184,15 @@ def format_of_name(path: Path) -> str:
 
 
 def _warn_of_empty_rows(corpus: Corpus, path: Path) -> None:
-    n_unlabelled = int((np.diff(corpus.Y.indptr) == 0).sum())
-    problems = [f"{n_unlabelled} rows have no labels"] if n_unlabelled else []
+    missing = {"labels": int((np.diff(corpus.Y.indptr) == 0).sum())}
     if corpus.X is not None:
-        n_empty = int((np.diff(corpus.X.indptr) == 0).sum())
-        problems += [f"{n_empty} rows have no features"] if n_empty else []
+        missing["features"] = int((np.diff(corpus.X.indptr) == 0).sum())
     if corpus.texts is not None:
-        n_empty = sum(not text.strip() for text in corpus.texts)
-        problems += [f"{n_empty} rows have no text"] if n_empty else []
+        missing["text"] = sum(not text.strip() for text in corpus.texts)
+    problems = [f"{n} of {len(corpus)} rows without {what}" for what, n in missing.items() if n]
     if problems:
         warnings.warn(
-            f"{path}: {' and '.join(problems)}; they are kept.", LabelspaceWarning, stacklevel=3
+            f"{path} has {' and '.join(problems)}; they are kept.",
+            LabelspaceWarning,
+            stacklevel=3,
         )
