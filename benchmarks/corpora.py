@@ -13,14 +13,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, save_npz, vstack
+from scipy.sparse import csr_matrix, load_npz, save_npz, vstack
 
 from labelspace.data import Corpus, read_corpus, write_corpus
+from labelspace.errors import LabelspaceWarning
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / "benchmarks" / ".cache"
@@ -79,10 +81,10 @@ def prepare(name: str, split: str = "given", *, text: bool = False) -> Prepared:
     about = _about(folder)
     if about.get("stamp") != stamp:
         about = {"stamp": stamp}
-        about |= _lay_out(folder, read_corpus(train_file), read_corpus(test_file), split)
+        about |= _lay_out(folder, _read(train_file), _read(test_file), split)
         (folder / "about.json").write_text(json.dumps(about))
     if text and not (folder / "train.txt").exists():
-        _write_text(folder, train_file, split)
+        _write_text(folder)
     sizes = {key: about[key] for key in ("n_train", "n_test", "n_features", "n_labels")}
     return Prepared(folder, **sizes)
 
@@ -123,18 +125,19 @@ def _lay_out(folder: Path, train: Corpus, test: Corpus, split: str) -> dict[str,
     }
 
 
-def _write_text(folder: Path, train_file: Path, split: str) -> None:
+def _write_text(folder: Path) -> None:
     """Write the training rows as plain text for systems that read nothing else."""
-    from scipy.sparse import load_npz
-
-    if split == "given":
-        corpus = read_corpus(train_file)
-    else:
-        X, Y = (csr_matrix(load_npz(folder / f"train_{name}.npz")) for name in "XY")
-        corpus = Corpus(X=X, Y=Y, texts=None, label_names=None, feature_names=None)
+    X, Y = (csr_matrix(load_npz(folder / f"train_{name}.npz")) for name in "XY")
     beside = folder / "train.part.txt"
-    write_corpus(corpus, beside, format="xc")
+    write_corpus(Corpus(X=X, Y=Y), beside, format="xc")
     os.replace(beside, folder / "train.txt")
+
+
+def _read(path: Path) -> Corpus:
+    with warnings.catch_warnings():
+        # That some rows have no labels or no features is known of these corpora.
+        warnings.simplefilter("ignore", LabelspaceWarning)
+        return read_corpus(path)
 
 
 def _features(corpus: Corpus) -> csr_matrix:

@@ -46,7 +46,7 @@ def fill_page(page: Path, lines: list[Line]) -> list[Path]:
         text = BLOCKS[name](lines, options, assets)
         if name == "plot" and text:
             written.append(assets / _plot_name(options["corpus"]))
-        return f"{block[1]}{text}\n{block[3]}"
+        return f"{block[1]}\n{text}\n\n{block[3]}" if text else f"{block[1]}{block[3]}"
 
     text = page.read_text() if page.exists() else "# Benchmarks\n"
     if page == PAGE:

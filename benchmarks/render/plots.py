@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,11 @@ STYLES = {
 }
 NAMES = {"own": "labelspace", "peer": "peers", "earlier": "reported earlier"}
 
+# Sizes of a label in parts of the axes, for a font of 8 points.
+LETTER_WIDTH, LETTER_HEIGHT, GAP = 0.0102, 0.04, 0.014
+
+Box = tuple[float, float, float, float]
+
 
 def cost_plot(rows: Sequence[Row], corpus: str, path: Path) -> bool:
     """Draw P@1 against CPU seconds of training; return whether there was anything to draw.
@@ -22,7 +28,7 @@ def cost_plot(rows: Sequence[Row], corpus: str, path: Path) -> bool:
     below the best are left out.
     """
     known = [row for row in rows if {"P@1", "train_cpu_s"} <= row.figures.keys()]
-    if not known:
+    if all(row.kind == "earlier" for row in known):
         return False
     best = max(row.figures["P@1"].mean for row in known)
     shown = [row for row in known if row.figures["P@1"].mean > best - 25.0]
@@ -33,23 +39,63 @@ def cost_plot(rows: Sequence[Row], corpus: str, path: Path) -> bool:
     matplotlib.rcParams["svg.hashsalt"] = "labelspace"
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(7.0, 4.2), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(7.5, 4.4), layout="constrained")
+    places = {row.title: (_seconds(row), row.figures["P@1"].mean) for row in shown}
     for kind, style in STYLES.items():
-        of_kind = [row for row in shown if row.kind == kind]
-        if of_kind:
-            seconds = [max(row.figures["train_cpu_s"].mean, 0.01) for row in of_kind]
-            precision = [row.figures["P@1"].mean for row in of_kind]
+        points = [places[row.title] for row in shown if row.kind == kind]
+        if points:
+            seconds, precision = zip(*points, strict=True)
             axes.scatter(seconds, precision, s=36, label=NAMES[kind], **style)  # type: ignore[arg-type]
-    for row in shown:
-        place = (max(row.figures["train_cpu_s"].mean, 0.01), row.figures["P@1"].mean)
-        axes.annotate(
-            row.title, place, xytext=(5, 4), textcoords="offset points", fontsize=8, alpha=0.9
-        )
     axes.set(xscale="log", xlabel="training, CPU seconds", ylabel="P@1", title=corpus)
-    axes.margins(x=0.18, y=0.12)
+    axes.margins(x=0.2, y=0.12)
     axes.grid(alpha=0.25)
-    axes.legend(loc="lower right", fontsize=8, frameon=False)
+    axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.14), ncols=3, fontsize=8, frameon=False)
+    figure.draw_without_rendering()  # settles the limits, which the labels' places depend on
+    to_axes = axes.transData + axes.transAxes.inverted()
+    spots = {title: tuple(to_axes.transform(place)) for title, place in places.items()}
+    for title, (x, y) in place_labels(spots).items():
+        axes.text(x, y, title, transform=axes.transAxes, fontsize=8, va="center")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
     return True
+
+
+def place_labels(spots: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Return where each label starts (all in parts of the axes), beside its point and in the clear.
+
+    >>> place_labels({"a": (0.5, 0.5), "b": (0.5, 0.5)})["a"] > (0.5, 0.5)
+    True
+    """
+    taken: list[Box] = [(x - GAP, y - GAP, x + GAP, y + GAP) for x, y in spots.values()]
+    found = {}
+    for title, (x, y) in sorted(spots.items(), key=lambda item: -item[1][1]):
+        width = LETTER_WIDTH * len(title)
+        starts = [
+            (x + aside if right else x - aside - width, y + step * LETTER_HEIGHT)
+            for step in (0.0, 0.9, -0.9, 1.8, -1.8)
+            for right in (True, False)
+            for aside in (GAP + 0.004,)
+        ]
+        boxes = [
+            (at, low - LETTER_HEIGHT / 2, at + width, low + LETTER_HEIGHT / 2) for at, low in starts
+        ]
+        costs = [sum(_overlap(box, other) for other in taken) + _outside(box) for box in boxes]
+        choice = min(range(len(boxes)), key=lambda number: (round(costs[number], 6), number))
+        found[title] = starts[choice]
+        taken.append(boxes[choice])
+    return found
+
+
+def _seconds(row: Row) -> float:
+    return max(row.figures["train_cpu_s"].mean, 0.01)
+
+
+def _overlap(one: Box, other: Box) -> float:
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    return max(width, 0.0) * max(height, 0.0)
+
+
+def _outside(box: Box) -> float:
+    return 0.0 if box[0] >= 0.0 and box[2] <= 1.0 and math.isfinite(box[1]) else 1.0

@@ -1,7 +1,7 @@
 """PECOS: XR-Linear (a tree over the labels) and its one-vs-all (no tree), both at its defaults.
 
-PECOS expects rows of unit length, as its own vectoriser makes them, where omikuji and napkinXC scale
-rows themselves; so they are scaled here. On the binary corpora that is worth 10 points of P@1.
+PECOS expects rows of unit length, as its own vectoriser makes them, where omikuji and napkinXC
+scale rows themselves; so they are scaled here. On the binary corpora it is worth 10 points of P@1.
 """
 
 from __future__ import annotations

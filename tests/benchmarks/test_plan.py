@@ -48,7 +48,7 @@ def test_wrong_names_and_settings_are_told() -> None:
 
 def test_random_splits_keep_sizes_and_rows_and_differ_by_seed() -> None:
     X = csr_matrix(np.arange(1, 21, dtype=np.float32).reshape(10, 2))
-    train, test = Corpus(X=X[:7], Y=X[:7] > 0), Corpus(X=X[7:], Y=X[7:] > 0)
+    train, test = Corpus(X=X[:7], Y=X[:7]), Corpus(X=X[7:], Y=X[7:])
     (first, _), (rest, _) = split_again(train, test, seed=0)
     assert (first.shape[0], rest.shape[0]) == (7, 3)
     rows = np.concatenate([first.toarray(), rest.toarray()])
