@@ -65,18 +65,19 @@ def peak_rss_mib() -> float:
     return peak / MIB if sys.platform == "darwin" else peak / 1024.0
 
 
-def group_rss_mib(group: int) -> float:
-    """Return the memory that a process group holds now (0 where /proc is missing)."""
-    pages = 0
+def group_usage(group: int) -> tuple[float, float]:
+    """Return CPU seconds so far and MiB held now by a process group (zeros without /proc)."""
+    pages = ticks = 0
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             # The command name may hold spaces, so count the fields from its closing bracket.
             stat = (folder / "stat").read_text().rpartition(")")[2].split()
             if int(stat[2]) == group:
+                ticks += sum(map(int, stat[11:15]))
                 pages += int((folder / "statm").read_text().split()[1])
         except (OSError, IndexError, ValueError):
             continue  # the process ended while we looked
-    return pages * os.sysconf("SC_PAGE_SIZE") / MIB
+    return ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE") / MIB
 
 
 def folder_mib(folder: Path) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import signal
@@ -20,7 +21,7 @@ import numpy as np
 from benchmarks import results
 from benchmarks.corpora import ROOT, Prepared, prepare
 from benchmarks.jobs import Job, Report
-from benchmarks.measure import group_rss_mib, machine
+from benchmarks.measure import group_usage, machine
 from benchmarks.peers import PEERS, interpreter
 from benchmarks.results import DONE, ENDED_EARLY, FAILED, Line, Run
 from labelspace.metrics import evaluate
@@ -36,7 +37,8 @@ class Limits:
 
     n_threads: int = 2
     time_limit_s: float = 1800.0
-    """For one run; past it the run is stopped and marked as ended early."""
+    """For one run, as on an idle machine: it is stopped, and marked as ended early, when it has
+    used this much time on each of its threads, or three times as much by the clock."""
     budget_s: float = 3300.0
     """For the whole command; past it nothing is recorded, and the next command goes on."""
 
@@ -54,15 +56,18 @@ def run_all(runs: Sequence[Run], limits: Limits, *, again: bool = False) -> int:
     print(f"{len(runs)} runs, {len(runs) - len(todo)} of them there already", flush=True)
     for done, run in enumerate(todo):
         left_s = limits.budget_s - (time.monotonic() - started)
-        time_limit_s = min(_time_limit_s(run, limits), left_s)
         line = None
         if left_s > 0:
             print(f"[{done + 1}/{len(todo)}] {run}", end="", flush=True)
             line = carry_out(
-                run, limits.n_threads, time_limit_s, rehearse=run.method not in rehearsed
+                run,
+                limits.n_threads,
+                _time_limit_s(run, limits),
+                patience_s=left_s,
+                rehearse=run.method not in rehearsed,
             )
             rehearsed.add(run.method)
-        if line is None or (line["status"] == ENDED_EARLY and time_limit_s == left_s):
+        if line is None or (line["status"] == ENDED_EARLY and line["total_wall_s"] >= left_s):
             print(
                 f"\nThe time for one command is over; {len(todo) - done} runs left: run it again."
             )
@@ -77,8 +82,15 @@ def _time_limit_s(run: Run, limits: Limits) -> float:
     return min(limits.time_limit_s, own_limit_s)
 
 
-def carry_out(run: Run, n_threads: int, time_limit_s: float, *, rehearse: bool = True) -> Line:
-    """Do one run and return its line."""
+def carry_out(
+    run: Run,
+    n_threads: int,
+    time_limit_s: float,
+    *,
+    patience_s: float = math.inf,
+    rehearse: bool = True,
+) -> Line:
+    """Do one run and return its line; ``patience_s`` is what the clock allows in any case."""
     peer = PEERS.get(run.method)
     corpus = prepare(run.corpus, run.split, text=peer is not None and peer.needs_text)
     with tempfile.TemporaryDirectory(prefix="labelspace-bench-") as scratch:
@@ -93,7 +105,7 @@ def carry_out(run: Run, n_threads: int, time_limit_s: float, *, rehearse: bool =
         )
         if rehearse and peer is None:
             _rehearse(job)
-        ended = _work(job, time_limit_s)
+        ended = _work(job, time_limit_s, min(3.0 * time_limit_s, patience_s))
         line = _line(run, corpus, job, ended, time_limit_s)
         if line["status"] == DONE:
             line["metrics"] = _metrics(corpus, Path(scratch) / "ranking.npz")
@@ -113,10 +125,14 @@ class _Ended:
 def _rehearse(job: Job) -> None:
     """Let a throw-away process compile and cache the kernels: once per installation."""
     with tempfile.TemporaryDirectory(prefix="labelspace-bench-") as scratch:
-        _work(Job(**{**vars(job), "folder": scratch, "rehearsal": True}), time_limit_s=300.0)
+        _work(
+            Job(**{**vars(job), "folder": scratch, "rehearsal": True}),
+            time_limit_s=300.0,
+            patience_s=900.0,
+        )
 
 
-def _work(job: Job, time_limit_s: float) -> _Ended:
+def _work(job: Job, time_limit_s: float, patience_s: float) -> _Ended:
     folder = Path(job.folder)
     job.write(folder / "job.json")
     python = str(interpreter()) if job.method in PEERS else sys.executable
@@ -135,8 +151,10 @@ def _work(job: Job, time_limit_s: float) -> _Ended:
         )
         try:
             while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
-                peak_mib = max(peak_mib, group_rss_mib(process.pid))
-                if time.monotonic() - started > time_limit_s:
+                cpu_s, rss_mib = group_usage(process.pid)
+                peak_mib = max(peak_mib, rss_mib)
+                wall_s = time.monotonic() - started
+                if cpu_s > time_limit_s * job.n_threads or wall_s > patience_s:
                     status = ENDED_EARLY
                     os.killpg(process.pid, signal.SIGKILL)
                     ended = os.wait4(process.pid, 0)

@@ -51,7 +51,7 @@ def test_a_finished_run_has_metrics_and_is_skipped_the_next_time(
 
 def test_a_run_past_its_time_is_marked_and_has_no_metrics(use: Callable[[str], None]) -> None:
     use("Sleeper")
-    line = carry_out(RUN, 1, time_limit_s=4.0)
+    line = carry_out(RUN, 1, time_limit_s=1800.0, patience_s=4.0)
     assert line["status"] == "ended early"
     assert "metrics" not in line
     assert "train_cpu_s" not in line
