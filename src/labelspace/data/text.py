@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import repeat
+from itertools import islice, repeat
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -143,6 +143,12 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
                 "Hashed features have no names: leave n_hashes out to keep a vocabulary."
             )
         return np.array(list(self.vocabulary_), dtype=object)
+
+    def name_of(self, column: int) -> str:
+        """Return the feature of one column, or with hashing its number."""
+        if self.n_hashes is not None:
+            return f"#{column}"
+        return next(islice(self.vocabulary_, column, None))
 
     def _tokens(self, text: str) -> list[str]:
         words = tokenize(text)
