@@ -84,12 +84,10 @@ def is_there(run: Run, lines: Iterable[Line], *, time_limit_s: float) -> bool:
 def latest(lines: Iterable[Line]) -> list[Line]:
     """Return one line per method, setting, corpus, split and seed: the newest that says most.
 
-    A finished run counts before one that ended early, whatever their dates; a failed one never.
+    A finished run counts before one that did not finish, whatever their dates.
     """
     chosen: dict[str, Line] = {}
     for line in lines:
-        if line["status"] == FAILED:
-            continue
         key = identity({**line, "version": ""})
         before = chosen.get(key)
         if before is None or line["status"] == DONE or before["status"] != DONE:

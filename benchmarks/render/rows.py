@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.corpora import RANDOM_SPLITS
 from benchmarks.peers import PEERS
-from benchmarks.results import ENDED_EARLY, Line, latest
+from benchmarks.results import DONE, ENDED_EARLY, Line, latest
 
 ACCURACY = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 COST = ("train_cpu_s", "batch_cpu_ms", "model_mib", "peak_mib")
@@ -75,14 +75,9 @@ def _row(runs: list[Line], split: str) -> Row:
     title = peer.title if peer else method
     if runs[0]["parameters"]:
         title += f" ({setting(runs[0]['parameters'])})"
-    early = [run for run in runs if run["status"] == ENDED_EARLY]
-    done = [run for run in runs if run["status"] != ENDED_EARLY]
-    notes = []
-    if early:
-        minutes = max(run["time_limit_s"] for run in early) / 60.0
-        stages = ", ".join(sorted({_STAGES.get(run.get("stage", ""), "at work") for run in early}))
-        count = "" if split == "given" else f"{len(early)} runs "
-        notes.append(f"{count}ended early: stopped after {minutes:.0f} minutes while {stages}")
+    done = [run for run in runs if run["status"] == DONE]
+    early = [run for run in runs if run["status"] != DONE]
+    notes = sorted({_unfinished(run) for run in early})
     if split == "ten" and done and len(done) < len(RANDOM_SPLITS):
         notes.append(f"{len(done)} of {len(RANDOM_SPLITS)} splits")
     figures: dict[str, Figure] = {}
@@ -94,7 +89,13 @@ def _row(runs: list[Line], split: str) -> Row:
     return Row(title, "peer" if peer else "own", figures, "; ".join(notes), method)
 
 
-_STAGES = {"reading": "reading", "train": "training", "predict": "predicting"}
+def _unfinished(run: Line) -> str:
+    doing = {"train": "training", "save": "saving", "load": "loading", "predict": "predicting"}
+    stage = run.get("stage", "starting")
+    if run["status"] == ENDED_EARLY:
+        minutes = run["time_limit_s"] / 60.0
+        return f"ended early: stopped after {minutes:.0f} minutes while {doing.get(stage, stage)}"
+    return f"failed while {doing.get(stage, stage)}"
 
 
 def _rank(method: str) -> int:

@@ -58,6 +58,12 @@ def test_a_run_that_ended_early_has_dashes_and_a_note() -> None:
     assert "[1] ended early: stopped after 20 minutes while training." in table
 
 
+def test_a_failed_run_is_told_until_it_is_done() -> None:
+    failed = {**a_line("knn", status="failed", stage="train"), "train_cpu_s": 0.0}
+    assert "[1] failed while training." in accuracy_table(gather([failed], "bibtex"))
+    assert "failed" not in accuracy_table(gather([a_line("knn"), failed], "bibtex"))
+
+
 def test_other_settings_appear_only_when_asked_for() -> None:
     lines = [a_line("knn"), a_line("knn", parameters={"n_neighbors": 3})]
     assert [row.title for row in gather(lines, "bibtex")] == ["knn"]
