@@ -16,6 +16,7 @@ _XC_ROW = re.compile(
     rb"" + _FEATURE + rb"(?:[ \t]+" + _FEATURE + rb")*[ \t]*(?:#.*)?\r?"
 )
 _LOOKS_LIKE_XC = re.compile(rb"(?:^|[ \t,])-?\d+:\S")
+_SUBJECT = re.compile(rb"<[^<>\s]+>(?:\s|\Z)")
 _LINE_SAMPLE = 4096
 
 
@@ -78,7 +79,7 @@ def _tsv_or_json(lines: list[bytes]) -> str:
     for line in lines:
         cell = line.rpartition(b"\t")[2].strip() if b"\t" in line else b""
         if cell:
-            return "annif" if cell.startswith(b"<") and cell.endswith(b">") else "tsv"
+            return "annif" if _SUBJECT.match(cell) else "tsv"
     return "tsv"
 
 

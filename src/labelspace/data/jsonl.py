@@ -16,7 +16,6 @@ features, words that it does not know are left out and counted in a warning.
 from __future__ import annotations
 
 import json
-import math
 import warnings
 from array import array
 from collections.abc import Iterator, Sequence
@@ -36,7 +35,7 @@ from labelspace.data.words import WordRows, words_to_write
 from labelspace.errors import DataError, LabelspaceWarning
 
 _BLANK = r"\A\s*\Z"
-_MAX_VALUE = float(np.finfo(np.float32).max)
+_TOO_LARGE = 2.0**128 - 2.0**103  # from here on a float32 rounds to infinity
 
 
 def read_jsonl(stream: BufferedReader, path: Path, wanted: Wanted) -> Corpus:
@@ -229,7 +228,7 @@ def _pairs(features: Any, limit: int) -> tuple[list[str | int], list[float]]:
             _check_index(int(key[:20]), "feature", limit)
         if type(value) not in (int, float):
             raise ValueError(f"the value of feature {key!r} is {_kind(value)}; write a number.")
-        if not abs(value) <= _MAX_VALUE or math.isnan(value):
+        if not abs(value) < _TOO_LARGE:
             raise ValueError(
                 f"the value of feature {key!r} is beyond what a float32 can hold; "
                 "scale it down or leave it out."

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Sequence
 from io import BufferedReader
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +74,12 @@ def write_npz(corpus: Corpus, path: Path) -> None:
             f"{path} cannot be written: a text or name has half a character; remove it."
         ) from None
     with open_output(path) as file:
-        np.savez(file, allow_pickle=False, **arrays)
+        # Not numpy.savez, which seeks back in compressed files, and they cannot.
+        sink: Any = _OneWay(file)
+        with zipfile.ZipFile(sink, "w") as archive:
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def _read_arrays(arrays: _Arrays, path: Path, wanted: Wanted) -> Corpus:
@@ -192,6 +198,14 @@ class _Arrays:
             f"{self._path} is a damaged .npz file ({type(error).__name__}); "
             "fetch or write it again."
         )
+
+
+class _OneWay:
+    """A file without the way back that compressed ones promise but do not have."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.write = file.write
+        self.flush = file.flush
 
 
 def _csr_problem(

@@ -26,6 +26,8 @@ from labelspace.data.wanted import Wanted
 from labelspace.data.words import WordRows, words_to_write
 from labelspace.errors import DataError
 
+_SUBJECT = re.compile(r"<[^<>]+>")
+
 
 def read_tsv(stream: BufferedReader, path: Path, wanted: Wanted, annif: bool = False) -> Corpus:
     """Read TSV (or Annif TSV), line by line."""
@@ -100,6 +102,6 @@ def _split_annif(line: str) -> tuple[str, list[str]]:
         cell = "<" + cell
     labels = cell.split()
     for label in labels:
-        if len(label) < 3 or label[0] != "<" or label[-1] != ">":
+        if not _SUBJECT.fullmatch(label):
             raise ValueError(f'"{label[:40]}" is not a subject; write <uri> <uri> after the tab.')
     return text, [label[1:-1] for label in labels]
