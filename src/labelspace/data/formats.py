@@ -87,10 +87,10 @@ def read_corpus(
             from labelspace.data.xc_text import read_xc_text
 
             corpus = read_xc_text(stream, path, wanted)
-        elif name in ("tsv", "annif"):
+        elif name == "tsv":
             from labelspace.data.tsv import read_tsv
 
-            corpus = read_tsv(stream, path, wanted, annif=name == "annif")
+            corpus = read_tsv(stream, path, wanted)
         elif name == "jsonl":
             from labelspace.data.jsonl import read_jsonl
 

@@ -27,13 +27,14 @@ from labelspace.data.words import WordRows, words_to_write
 from labelspace.errors import DataError
 
 _SUBJECT = re.compile(r"<[^<>]+>")
+_ANNIF_CELL = re.compile(r"<[^<>\s]+>(?:\s|\Z)")
 
 
-def read_tsv(stream: BufferedReader, path: Path, wanted: Wanted, annif: bool = False) -> Corpus:
-    """Read TSV (or Annif TSV), line by line."""
+def read_tsv(stream: BufferedReader, path: Path, wanted: Wanted) -> Corpus:
+    """Read TSV or Annif TSV, whichever the first row with labels is, line by line."""
     texts: list[str] = []
     rows = WordRows()
-    split = _split_annif if annif else _split_commas
+    split = None
     for number, raw in enumerate(stream, 1):
         line = decode(raw, path, number)
         if "\t" not in line:
@@ -43,8 +44,10 @@ def read_tsv(stream: BufferedReader, path: Path, wanted: Wanted, annif: bool = F
                 f"{path}, line {number}: there is no tab; write text, a tab, then the labels "
                 "(nothing after the tab if there are none)."
             )
+        if split is None and (cell := line.rpartition("\t")[2].strip()):
+            split = _split_annif if _ANNIF_CELL.match(cell) else _split_commas
         try:
-            text, labels = split(line)
+            text, labels = split(line) if split is not None else (line.rpartition("\t")[0], [])
         except ValueError as error:
             raise DataError(f"{path}, line {number}: {error}") from None
         texts.append(text)
