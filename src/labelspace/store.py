@@ -17,6 +17,8 @@ import os
 import shutil
 import sys
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,11 @@ from scipy.sparse import csr_matrix, issparse
 
 import labelspace
 from labelspace.errors import ModelFileError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -117,6 +124,21 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{FORMAT}: train it again or install a labelspace that reads it."
         )
     return manifest
+
+
+@contextmanager
+def locked(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let one process at a time change ``path``: others wait here (not on Windows)."""
+    target = Path(os.path.abspath(path))
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(target.parent / f".{target.name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def size_in_bytes(path: str | os.PathLike[str]) -> int:
