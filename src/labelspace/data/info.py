@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -26,7 +27,7 @@ class FrequencyBin:
 
 @dataclass(frozen=True)
 class CorpusInfo:
-    """Numbers about a corpus; ``dataclasses.asdict`` makes them a plain dict.
+    """Numbers about a corpus.
 
     Tail labels have 1 to 5 examples; their share is of the labels that have any example, and of
     all assignments of a label to a row. A duplicate is a row that repeats an earlier one.
@@ -53,6 +54,10 @@ class CorpusInfo:
     duplicate_features: int
     duplicate_rows: int
     label_frequencies: list[FrequencyBin]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain Python objects, ready for JSON."""
+        return asdict(self)
 
 
 def describe(corpus: Corpus) -> CorpusInfo:
