@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelspace import models, progress, store
 from labelspace.base import Explanation, LabelRanker
+from labelspace.data.excerpts import Excerpts
 from labelspace.data.text import TextFeatures
 from labelspace.errors import DataError, ModelFileError, UsageError
 from labelspace.labels import LabelEncoder
@@ -56,6 +57,9 @@ class Tagger(store.Storable, BaseEstimator):
         the default method if not given.
     features : TextFeatures, optional
         How texts become features.
+    keep_texts : int, default=200
+        Characters kept of each training text where the method explains its answers by examples,
+        so that an explanation can show them; 0 keeps none.
     **parameters
         Parameters of the method, such as ``n_threads=1``.
 
@@ -65,6 +69,8 @@ class Tagger(store.Storable, BaseEstimator):
         The fitted method.
     features_ : TextFeatures
         The fitted features.
+    excerpts_ : Excerpts, or None
+        Beginnings of the training texts.
     label_names_ : list of str, or None
         Names of the labels; None where they were given as numbers only.
 
@@ -82,10 +88,12 @@ class Tagger(store.Storable, BaseEstimator):
         method: str | LabelRanker | None = None,
         *,
         features: TextFeatures | None = None,
+        keep_texts: int = 200,
         **parameters: Any,
     ) -> None:
         self.method = method
         self.features = features
+        self.keep_texts = keep_texts
         self.parameters = parameters
 
     def fit(
@@ -106,11 +114,13 @@ class Tagger(store.Storable, BaseEstimator):
         features = TextFeatures() if self.features is None else clone(self.features)
         encoder = LabelEncoder()
         Y = _learn_labels(encoder, labels, label_names)
+        excerpts = Excerpts(self.keep_texts) if self.keep_texts > 0 else None
         with progress.task("Turning texts into features"):
-            X = features.fit_transform(texts)
+            X = features.fit_transform(_kept(texts, excerpts))
         _check_rows(X, Y)
         estimator.fit(X, Y)
         self.estimator_, self.features_, self._labels = estimator, features, encoder
+        self.excerpts_ = excerpts if _explains_by_examples(estimator, X) else None
         return self
 
     def partial_fit(
@@ -128,12 +138,29 @@ class Tagger(store.Storable, BaseEstimator):
                 f"{type(self.estimator_).__name__} cannot learn on: fit it again on all texts, or "
                 "use a method that can."
             )
+        if not isinstance(texts, str):
+            texts = list(texts)
         X = self.features_.transform(texts)
+        return self.learn_rows(X, labels, label_names, list(texts))
+
+    def learn_rows(
+        self,
+        X: csr_matrix,
+        labels: Any,
+        label_names: Iterable[str] | None = None,
+        texts: Sequence[str | None] | None = None,
+    ) -> Tagger:
+        """Learn more rows of features, as ``features_`` makes them, like ``partial_fit``.
+
+        ``texts`` are those that the rows were made from, where there are any.
+        """
         encoder = LabelEncoder._from_state(self._labels._to_state())
         Y = _learn_labels(encoder, labels, label_names)
         _check_rows(X, Y)
         self.estimator_.partial_fit(X, Y)
         self._labels = encoder
+        if self.excerpts_ is not None:
+            self.excerpts_.extend(text or "" for text in texts or [None] * X.shape[0])
         return self
 
     def tag(
@@ -227,8 +254,12 @@ class Tagger(store.Storable, BaseEstimator):
         return None if names is None else [str(name) for name in names]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return ``method``, ``features`` and the method's parameters that were given."""
-        shown: dict[str, Any] = {"method": self.method, "features": self.features}
+        """Return the tagger's own parameters and those given for the method."""
+        shown: dict[str, Any] = {
+            "method": self.method,
+            "features": self.features,
+            "keep_texts": self.keep_texts,
+        }
         for name, part in list(shown.items()):
             if deep and isinstance(part, BaseEstimator):
                 shown |= {f"{name}__{key}": value for key, value in part.get_params().items()}
@@ -242,7 +273,7 @@ class Tagger(store.Storable, BaseEstimator):
                 self.features = TextFeatures()
             if nested and owner in ("method", "features"):
                 getattr(self, owner).set_params(**{key: value})
-            elif name in ("method", "features"):
+            elif name in ("method", "features", "keep_texts"):
                 setattr(self, name, value)
             else:
                 self.parameters = {**self.parameters, name: value}
@@ -275,6 +306,23 @@ class Tagger(store.Storable, BaseEstimator):
             NamedReason(reason.kind, name_of.get(reason.kind, str)(reason.id), reason.weight)
             for reason in why.reasons
         ]
+
+
+def _explains_by_examples(estimator: LabelRanker, X: csr_matrix) -> bool:
+    rows = np.flatnonzero(np.diff(X.indptr))[:8]
+    if not hasattr(estimator, "explain") or not rows.size:
+        return False
+    explanations = estimator.explain(X[rows], 1)
+    return any(
+        reason.kind == "example" for row in explanations for why in row for reason in why.reasons
+    )
+
+
+def _kept(texts: Iterable[str], excerpts: Excerpts | None) -> Iterable[str]:
+    """Return texts that leave an excerpt when they are gone through."""
+    if excerpts is None or isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        return texts
+    return excerpts.keeping(texts)
 
 
 def _text(text: Any) -> str:
