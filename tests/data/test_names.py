@@ -167,6 +167,29 @@ def test_names_beside_are_completed_but_never_contradicted(tmp_path: Path) -> No
     assert not (tmp_path / "d.txt").exists()
 
 
+def test_order_and_unused_names_are_kept_beside_where_there_is_room(tmp_path: Path) -> None:
+    corpus = Corpus(None, csr_matrix([[1, 0, 1]]), texts=["a"], label_names=["red", "tall", "big"])
+    write_corpus(corpus, tmp_path / "a.tsv")
+    assert (tmp_path / "a.tsv").read_text() == "a\tred,big\n"
+    back = read_corpus(tmp_path / "a.tsv")
+    assert back.label_names == corpus.label_names
+    assert back.Y.toarray().tolist() == [[1, 0, 1]]
+    write(tmp_path / "labels.txt", "another\ncorpus\n")
+    write_corpus(corpus, tmp_path / "a.tsv")
+    assert (tmp_path / "labels.txt").read_text() == "another\ncorpus\n"
+
+
+def test_failed_write_takes_its_names_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> bytes:
+        raise RuntimeError
+
+    monkeypatch.setattr("labelspace.data.xc_write.format_rows", fail)
+    corpus = Corpus(csr_matrix(np.eye(1)), csr_matrix([[1]]), label_names=["red"])
+    with pytest.raises(RuntimeError):
+        write_corpus(corpus, tmp_path / "a.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_names_with_commas_go_beside_the_tsv(tmp_path: Path) -> None:
     names = ["fruit, dried", "nuts"]
     corpus = Corpus(None, csr_matrix([[1, 1]]), texts=["raisins"], label_names=names)

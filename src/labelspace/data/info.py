@@ -78,8 +78,9 @@ def describe(corpus: Corpus) -> CorpusInfo:
     X, Y = corpus.X, corpus.Y
     n_examples = len(corpus)
     labels_per_row = np.diff(Y.indptr)
-    frequencies = np.bincount(Y.indices, minlength=corpus.n_labels)
-    tail = frequencies[(frequencies > 0) & (frequencies <= TAIL)]
+    # Of the labels that occur: ids may be as large as they like.
+    frequencies = np.unique(Y.indices, return_counts=True)[1]
+    tail = frequencies[frequencies <= TAIL]
     if X is not None:
         n_empty = int((np.diff(X.indptr) == 0).sum())
     else:
@@ -101,9 +102,9 @@ def describe(corpus: Corpus) -> CorpusInfo:
         label_density=_ratio(Y.nnz, n_examples * corpus.n_labels),
         rows_without_labels=int((labels_per_row == 0).sum()),
         rows_without_features=n_empty,
-        labels_without_examples=int((frequencies == 0).sum()),
+        labels_without_examples=corpus.n_labels - len(frequencies),
         tail_labels=len(tail),
-        tail_share_of_labels=_ratio(len(tail), int((frequencies > 0).sum())),
+        tail_share_of_labels=_ratio(len(tail), len(frequencies)),
         tail_share_of_assignments=_ratio(int(tail.sum()), Y.nnz),
         duplicate_features=duplicate_features,
         duplicate_rows=duplicate_rows,

@@ -28,7 +28,13 @@ from scipy.sparse import csr_matrix
 
 from labelspace.data.compression import open_output
 from labelspace.data.corpus import Corpus, build_csr, merge_duplicates
-from labelspace.data.names import FEATURES_FILE, LABELS_FILE, MAX_INDEX, decode
+from labelspace.data.names import (
+    FEATURES_FILE,
+    LABELS_FILE,
+    MAX_INDEX,
+    decode,
+    names_kept_beside,
+)
 from labelspace.data.tsv import encode
 from labelspace.data.wanted import Wanted
 from labelspace.data.words import WordRows, words_to_write
@@ -54,16 +60,22 @@ def read_jsonl(stream: BufferedReader, path: Path, wanted: Wanted) -> Corpus:
 
 def write_jsonl(corpus: Corpus, path: Path) -> None:
     """Write JSON lines, with names where they are unique and numbers elsewhere."""
-    label_words = words_to_write(corpus.label_names, _BLANK, path, LABELS_FILE)
-    feature_words = words_to_write(corpus.feature_names, _BLANK, path, FEATURES_FILE)
-    Y = corpus.Y
-    with open_output(path) as file:
+    X, Y = corpus.X, corpus.Y
+    beside: dict[str, Sequence[str] | None] = {}
+    label_words, beside[LABELS_FILE] = words_to_write(
+        corpus.label_names, Y, _BLANK, path, LABELS_FILE
+    )
+    if X is not None:
+        feature_words, beside[FEATURES_FILE] = words_to_write(
+            corpus.feature_names, X, _BLANK, path, FEATURES_FILE
+        )
+    with names_kept_beside(path, beside), open_output(path) as file:
         for row in range(len(corpus)):
             members = []
             if corpus.texts is not None:
                 members.append(f'"text": {json.dumps(corpus.texts[row], ensure_ascii=False)}')
-            if corpus.X is not None:
-                members.append(f'"features": {_features(corpus.X, row, feature_words)}')
+            if X is not None:
+                members.append(f'"features": {_features(X, row, feature_words)}')
             labels = Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tolist()
             if label_words is not None:
                 labels = [label_words[label] for label in labels]

@@ -15,9 +15,10 @@ where it has as many. Numbers too large to be ids of anything are taken for name
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -96,26 +97,44 @@ def fitting_names(
     return None
 
 
-def write_names_beside(corpus: Path, filename: str, names: Sequence[str]) -> None:
-    """Write names beside a corpus whose format has no room for them.
+@contextlib.contextmanager
+def names_kept_beside(
+    corpus: Path, names_of_file: Mapping[str, Sequence[str] | None]
+) -> Iterator[None]:
+    """Write names beside a corpus that is written in the block; if that fails, take them away.
 
     A file that already says the same, or more, is left alone; one that says less is completed;
     one that says something else belongs to another corpus and is an error.
     """
-    path = corpus.parent / filename
-    clean = [re.sub(r"[\t\r\n]", " ", name) for name in names]
-    clean = [name if name.strip() else str(column) for column, name in enumerate(clean)]
+    created: list[Path] = []
+    try:
+        for filename, names in names_of_file.items():
+            if names is None:
+                continue
+            path = corpus.parent / filename
+            if not can_be_beside(corpus, filename, names):
+                raise DataError(
+                    f"{path} holds other names than this corpus; "
+                    "write to another folder, or move it."
+                )
+            there = names_beside(corpus, filename)
+            if there is not None and len(there.names) >= len(names):
+                continue
+            if there is None:
+                created.append(path)
+            with open_output(path) as file:
+                file.write("".join(f"{name}\n" for name in _on_lines(names)).encode())
+        yield
+    except BaseException:
+        for path in created:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def can_be_beside(corpus: Path, filename: str, names: Sequence[str]) -> bool:
+    """Return whether a file beside a corpus is missing, or begins as these names do."""
     there = names_beside(corpus, filename)
-    if there is not None:
-        common = min(len(there.names), len(clean))
-        if clean[:common] != there.names[:common]:
-            raise DataError(
-                f"{path} holds other names than this corpus; write to another folder, or move it."
-            )
-        if len(there.names) >= len(clean):
-            return
-    with open_output(path) as file:
-        file.write("".join(f"{name}\n" for name in clean).encode())
+    return there is None or _agree(_on_lines(names), there.names)
 
 
 def columns_of_ids(
@@ -233,6 +252,12 @@ def _number_words(
     own = sorted(words)
     rank = {word: i for i, word in enumerate(own)}
     return np.array([rank[word] for word in words], dtype=np.int64), own
+
+
+def _on_lines(names: Sequence[str]) -> list[str]:
+    """Return names as they can stand on a line each; a blank one becomes its number."""
+    lines = (re.sub(r"[\t\r\n]", " ", name) for name in names)
+    return [line if line.strip() else str(column) for column, line in enumerate(lines)]
 
 
 def _agree(own: Sequence[str], names: Sequence[str]) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 
 from labelspace.data.compression import open_output
 from labelspace.data.corpus import Corpus, build_csr
-from labelspace.data.names import LABELS_FILE, decode
+from labelspace.data.names import LABELS_FILE, decode, names_kept_beside
 from labelspace.data.wanted import Wanted
 from labelspace.data.words import WordRows, words_to_write
 from labelspace.errors import DataError
@@ -68,9 +68,9 @@ def write_tsv(corpus: Corpus, path: Path, annif: bool = False) -> None:
             "needs; write .txt, .jsonl or .npz."
         )
     forbidden = r"\A\Z|[\s<>]" if annif else r"\A\Z|\A\s|\s\Z|[,\t\r\n]"
-    words = words_to_write(corpus.label_names, forbidden, path, LABELS_FILE)
     Y = corpus.Y
-    with open_output(path) as file:
+    words, beside = words_to_write(corpus.label_names, Y, forbidden, path, LABELS_FILE)
+    with names_kept_beside(path, {LABELS_FILE: beside}), open_output(path) as file:
         for row, text in enumerate(corpus.texts):
             ids = Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tolist()
             labels = [words[label] if words is not None else str(label) for label in ids]

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from labelspace.data.names import (
     MAX_LABEL_ID,
     Columns,
+    can_be_beside,
     columns_of_ids,
     columns_of_words,
     fitting_names,
     is_id,
     names_beside,
-    write_names_beside,
 )
 
 
@@ -92,18 +93,22 @@ class WordRows:
 
 
 def words_to_write(
-    names: Sequence[str] | None, forbidden: str, path: Path, filename: str
-) -> Sequence[str] | None:
-    """Return the names to write for columns, or None to write the columns' numbers.
+    names: Sequence[str] | None, matrix: csr_matrix, forbidden: str, path: Path, filename: str
+) -> tuple[Sequence[str] | None, Sequence[str] | None]:
+    """Return the names to write for a matrix's columns, and those to keep in a file beside it.
 
-    Names that the format cannot tell apart (because they are not unique, look like numbers or
-    contain what matches ``forbidden``) go, in order, to a file beside the corpus instead.
+    Where names cannot stand in the corpus (because two are equal, one looks like a number or one
+    contains what matches ``forbidden``) the columns' numbers are written: the first is None. A
+    file beside it is needed for them, and where order or number of columns cannot be told from
+    the names in the rows; then it is left out if another corpus has its own there.
     """
     if names is None:
-        return None
+        return None, None
     bad = re.compile(forbidden)
     distinct = len(set(names)) == len(names)
-    if distinct and not any(is_id(name) or bad.search(name) for name in names):
-        return names
-    write_names_beside(path, filename, names)
-    return None
+    if not distinct or any(is_id(name) or bad.search(name) for name in names):
+        return None, names
+    all_used = len(np.unique(matrix.indices)) == len(names)
+    if all_used and list(names) == sorted(names):
+        return names, None
+    return names, names if can_be_beside(path, filename, names) else None

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from labelspace.data import _xc_kernels as kernels
 from labelspace.data.compression import open_output
 from labelspace.data.corpus import Corpus
-from labelspace.data.names import FEATURES_FILE, LABELS_FILE, write_names_beside
+from labelspace.data.names import FEATURES_FILE, LABELS_FILE, names_kept_beside
 from labelspace.errors import DataError
 
 
@@ -22,12 +22,10 @@ def write_xc_text(corpus: Corpus, path: Path, header: bool = True) -> None:
             f"{path} cannot be written: the corpus has text but no features, which this format "
             "needs; write .tsv or .jsonl, or turn the text into features first."
         )
-    if corpus.label_names is not None:
-        write_names_beside(path, LABELS_FILE, corpus.label_names)
-    if corpus.feature_names is not None:
-        write_names_beside(path, FEATURES_FILE, corpus.feature_names)
     shape = (len(corpus), corpus.n_features, corpus.n_labels)
-    write_blocks(path, _row_blocks(corpus.X, corpus.Y), shape if header else None)
+    names = {LABELS_FILE: corpus.label_names, FEATURES_FILE: corpus.feature_names}
+    with names_kept_beside(path, names):
+        write_blocks(path, _row_blocks(corpus.X, corpus.Y), shape if header else None)
 
 
 def write_blocks(
