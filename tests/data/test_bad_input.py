@@ -286,6 +286,8 @@ def test_features_that_a_model_cannot_have(tmp_path: Path) -> None:
     path = tmp_path / "test.npz"
     np.savez(path, **GOOD_NPZ)
     check(path, "has 5 features but the model has 6", n_features=6)
+    np.savez(path, feature_names=np.array(list("abcde")), **GOOD_NPZ)
+    check(path, "has features of other names than the model", feature_names=list("edcba"))
 
 
 def test_names_file_that_is_not_utf8(tmp_path: Path) -> None:

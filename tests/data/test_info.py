@@ -48,6 +48,11 @@ def test_text_corpus_counts_empty_and_repeated_texts() -> None:
     assert info.label_frequencies == []
 
 
+def test_labels_may_have_huge_ids() -> None:
+    Y = csr_matrix(([1.0], [2_000_000_000], [0, 1]), shape=(1, 2_000_000_001))
+    assert describe(Corpus(csr_matrix((1, 1)), Y)).labels_without_examples == 2_000_000_000
+
+
 def test_corpus_without_rows() -> None:
     info = describe(Corpus(csr_matrix((0, 4)), csr_matrix((0, 2))))
     assert (info.n_examples, info.labels_per_row, info.tail_share_of_labels) == (0, 0, 0)

@@ -112,6 +112,11 @@ def _read_arrays(arrays: _Arrays, path: Path, wanted: Wanted) -> Corpus:
             f"{path} has {X.shape[1]} features but the model has {wanted.n_features}; "
             "use a corpus made with the features of the training corpus."
         )
+    if None not in (feature_names, wanted.feature_names) and feature_names != wanted.feature_names:
+        raise DataError(
+            f"{path} has features of other names than the model; "
+            "use a corpus made with the features of the training corpus."
+        )
     placed = columns_of_ids(Y.indices, Y.shape[1], label_names, wanted.label_names, wanted.n_labels)
     columns = Y.indices if placed.column is None else placed.column[Y.indices]
     Y = csr_matrix((Y.data, columns, Y.indptr), shape=(Y.shape[0], placed.n_columns))
