@@ -309,7 +309,7 @@ class Tagger(store.Storable, BaseEstimator):
 
 
 def _explains_by_examples(estimator: LabelRanker, X: csr_matrix) -> bool:
-    rows = np.flatnonzero(np.diff(X.indptr))[:8]
+    rows: Any = np.flatnonzero(np.diff(X.indptr))[:8]
     if not hasattr(estimator, "explain") or not rows.size:
         return False
     explanations = estimator.explain(X[rows], 1)

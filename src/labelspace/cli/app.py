@@ -267,15 +267,16 @@ def update(
     as_json: Json = False,
 ) -> None:
     """Let a model learn new rows and new labels, and save it again."""
-    from labelspace import progress
+    from labelspace import progress, store
     from labelspace.cli import output, work
 
-    loaded = _with_threads(work.load(model), threads)
-    corpus = work.read_for(loaded, more)
-    with progress.task(f"Learning {len(corpus):,} rows"), output.Meter() as meter:
-        n_new = work.learn_on(loaded, corpus)
-    with _saving(model):
-        loaded.save(model)
+    with store.locked(model):  # a server that learns saves the same folder
+        loaded = _with_threads(work.load(model), threads)
+        corpus = work.read_for(loaded, more)
+        with progress.task(f"Learning {len(corpus):,} rows"), output.Meter() as meter:
+            n_new = work.learn_on(loaded, corpus)
+        with _saving(model):
+            loaded.save(model)
     result = {
         "n_added": len(corpus),
         "n_new_labels": n_new,
@@ -291,6 +292,43 @@ def update(
             f"{model}: {len(corpus):,} rows and {n_new:,} labels added in "
             f"{meter.wall_seconds:.2f} s"
         )
+
+
+@app.command()
+def serve(
+    model: ModelFolder,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 127.0.0.1 is this machine only.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on.")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(envvar="LABELSPACE_TOKEN", help="Who has it may teach the model."),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
+    threads: Threads = None,
+    queue: Annotated[int, typer.Option(min=1, help="Rows that may wait for the model.")] = 64,
+    time_limit: Annotated[
+        float, typer.Option(min=0.1, help="Seconds that a request may take.")
+    ] = 10.0,
+    max_body: Annotated[int, typer.Option(min=1024, help="Bytes of a request's body.")] = 1 << 20,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the page.")] = False,
+) -> None:
+    """Serve a model over HTTP: an API, a page to tag texts on, and a map of the labels."""
+    from labelspace.cli.serve import run_serve
+
+    run_serve(
+        model,
+        host=host,
+        port=port,
+        token=token,
+        workers=workers,
+        n_threads=threads,
+        queue=queue,
+        time_limit=time_limit,
+        max_body=max_body,
+        open_browser=open_browser,
+    )
 
 
 @app.command()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelspace.store import Storable
 
@@ -31,8 +32,8 @@ class Excerpts(Storable):
 
     def __init__(self, length: int) -> None:
         self.length = length
-        self._block = np.zeros(0, dtype=np.uint8)
-        self._ends = np.zeros(1, dtype=np.int64)
+        self._block: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
+        self._ends: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self._ends) - 1

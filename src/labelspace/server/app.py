@@ -1,0 +1,256 @@
+"""The routes of the API and the page, and what starts and ends with the server."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from gzip import decompress
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from labelspace import __version__
+from labelspace.server import openapi
+from labelspace.server.batch import BatchTagger
+from labelspace.server.batcher import Batcher
+from labelspace.server.body import read_json
+from labelspace.server.guard import Guard
+from labelspace.server.labelindex import LabelIndex
+from labelspace.server.learning import Learning
+from labelspace.server.metrics import Metrics
+from labelspace.server.page import Page
+from labelspace.server.refusal import Refusal
+from labelspace.server.reload import Watcher
+from labelspace.server.schemas import LearnRequest, TagRequest
+from labelspace.server.served import Served
+from labelspace.server.settings import Settings
+from labelspace.server.tagging import tag, to_json
+
+logger = logging.getLogger("labelspace.server")
+
+MAX_FOUND = 1000
+MAX_MAP = 200_000
+
+
+def make_app(settings: Settings, served: Served | None = None) -> Guard:
+    """Return the application; loads the model unless it is given.
+
+    Parameters
+    ----------
+    settings : Settings
+    served : Served, optional
+        The model, where it was loaded before.
+    """
+    parts = Parts(settings, served or Served.load(settings.folder))
+    app = FastAPI(
+        title="labelspace",
+        version=__version__,
+        description=openapi.DESCRIPTION,
+        docs_url=None,  # they would fetch their scripts from elsewhere
+        redoc_url=None,
+        lifespan=parts.lifespan,
+        redirect_slashes=False,
+    )
+    app.openapi = openapi.generator(app, parts.batcher)  # type: ignore[method-assign]
+    for error, handler in _HANDLERS.items():
+        app.add_exception_handler(error, handler)
+    _add_routes(app, parts)
+    return Guard(app, settings=settings, batcher=parts.batcher, metrics=parts.metrics)
+
+
+def from_environment() -> Guard:
+    """Return the application of a worker process."""
+    return make_app(Settings.from_environment())
+
+
+class Parts:
+    """All that works behind the routes."""
+
+    def __init__(self, settings: Settings, served: Served) -> None:
+        limits = settings.limits
+        self.settings = settings
+        self.metrics = Metrics(settings.metrics_folder)
+        self.batcher = Batcher(
+            served,
+            self.metrics,
+            queue=limits.queue,
+            time_limit=limits.time,
+            n_threads=settings.n_threads,
+        )
+        self.learning = Learning(settings, self.batcher, self.metrics)
+        self.watcher = Watcher(settings, self.batcher, self.learning, self.metrics)
+        self.batches = BatchTagger(self.batcher, limits)
+        self.labels = LabelIndex(self.batcher)
+        self.page = Page()
+        self.is_ready = False
+        self.learning.start(served)
+        self.metrics.add("labelspace_model_loads_total", 1)
+
+    @asynccontextmanager
+    async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
+        """Watch the model while the server runs; at its end finish and save."""
+        self.watcher.start()
+        self.is_ready = True
+        yield
+        self.is_ready = False
+        await self.watcher.stop()
+        self.batcher.close()
+        await self.learning.save()
+
+
+def _add_routes(app: FastAPI, parts: Parts) -> None:
+    limits = parts.settings.limits
+
+    @app.post("/v1/tag", **openapi.TAG)
+    async def tag_one(request: Request) -> Response:
+        """Give one row its labels, best first."""
+        asked = await read_json(request, TagRequest, limit=limits.body, seconds=limits.time)
+        return _json(await tag(asked, parts.batcher))
+
+    @app.post("/v1/tag/batch", **openapi.BATCH)
+    async def tag_batch(request: Request) -> Response:
+        """Give each line of a body of JSON lines its labels, as JSON lines in the same order."""
+        return await parts.batches.answer(request)
+
+    @app.post("/v1/learn", **openapi.LEARN)
+    async def learn(request: Request) -> Response:
+        """Learn rows, which may have new labels; they are on disk when the answer comes."""
+        parts.learning.check_token(request.headers.get("authorization"))
+        asked = await read_json(request, LearnRequest, limit=limits.body, seconds=limits.time)
+        return _json(to_json(await parts.learning.learn(asked.rows)))
+
+    @app.get("/v1/labels", **openapi.LABELS)
+    async def labels(
+        q: Annotated[str, Query(max_length=500, description="Part of a name.")] = "",
+        limit: Annotated[int, Query(ge=1, le=MAX_FOUND, description="Labels to give.")] = 20,
+        offset: Annotated[int, Query(ge=0, le=10**9, description="Labels to skip.")] = 0,
+    ) -> Response:
+        """Find labels by name, with their frequency and nearest labels; without q, all."""
+        return _json(to_json(await parts.labels.find(q, limit, offset)))
+
+    @app.get("/v1/map", **openapi.MAP)
+    async def label_map(
+        request: Request,
+        limit: Annotated[
+            int, Query(ge=1, le=MAX_MAP, description="Labels to give, the most frequent first.")
+        ] = 50_000,
+    ) -> Response:
+        """Give the places of labels in the unit disk."""
+        packed = await parts.labels.map(limit)
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(
+                packed,
+                media_type="application/json",
+                headers={"Content-Encoding": "gzip", "Vary": "Accept-Encoding"},
+            )
+        return _json(decompress(packed))
+
+    @app.get("/v1/model", **openapi.MODEL)
+    async def model() -> Response:
+        """Describe the model that is served."""
+        return _json(to_json(describe(parts)))
+
+    @app.get("/healthz", **openapi.HEALTH)
+    async def healthz() -> Response:
+        """Say that the process is alive."""
+        return _json(b'{"status":"alive"}')
+
+    @app.get("/readyz", **openapi.READY)
+    async def readyz() -> Response:
+        """Say whether requests will be answered."""
+        if not parts.is_ready or not parts.batcher.is_alive:
+            raise Refusal(503, "The server is starting or ending: try again in a second.")
+        return _json(b'{"status":"ready"}')
+
+    @app.get("/metrics", **openapi.METRICS)
+    async def metrics() -> Response:
+        """Give counters in the text form of Prometheus."""
+        text = parts.metrics.text(_gauges(parts))
+        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    for path in parts.page.paths:
+        app.add_route(path, parts.page.get, methods=["GET"], include_in_schema=False)
+
+
+def describe(parts: Parts) -> dict[str, Any]:
+    """Return what is being served."""
+    served = parts.batcher.served
+    return {
+        "model": served.version,
+        "method": served.method,
+        "parameters": served.parameters,
+        "n_labels": served.n_labels,
+        "n_examples": int(served.estimator.n_examples_),
+        "n_features": int(served.estimator.n_features_in_),
+        "takes_text": served.is_text,
+        "explains": hasattr(served.estimator, "explain"),
+        "can_learn": hasattr(served.estimator, "partial_fit"),
+        "learning": parts.learning.is_on,
+        "scores": served.scores,
+        "versions": {"labelspace": __version__},
+    }
+
+
+def _gauges(parts: Parts) -> dict[str, tuple[str, float]]:
+    times = os.times()
+    served = parts.batcher.served
+    return {
+        "labelspace_queue_rows": ("Rows waiting in this worker.", parts.batcher.n_waiting),
+        "labelspace_labels": ("Labels of the model.", served.n_labels),
+        "labelspace_examples": ("Rows that the model has learned.", served.estimator.n_examples_),
+        "process_cpu_seconds_total": (
+            "CPU seconds of this worker.",
+            times.user + times.system,
+        ),
+        "process_resident_memory_bytes": ("Memory of this worker.", _resident_bytes()),
+    }
+
+
+def _resident_bytes() -> float:
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return float(int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+    except (OSError, AttributeError):  # not Linux
+        return 0.0
+
+
+def _json(content: bytes) -> Response:
+    return Response(content, media_type="application/json")
+
+
+async def _on_refusal(request: Request, error: Any) -> Response:
+    return error.response()
+
+
+async def _on_invalid(request: Request, error: Any) -> Response:
+    first = error.errors()[0]
+    name = ".".join(str(step)[:50] for step in first["loc"][1:])
+    return Refusal(422, f"In '{name}': {first['msg']}.").response()
+
+
+async def _on_http(request: Request, error: Any) -> Response:
+    sentences = {
+        404: "There is nothing at this address: GET /openapi.json lists what there is.",
+        405: f"This address does not take {request.method}: GET /openapi.json tells what it does.",
+    }
+    sentence = sentences.get(error.status_code, f"{error.detail}.")
+    return Refusal(error.status_code, sentence, dict(error.headers or {})).response()
+
+
+async def _on_bug(request: Request, error: Any) -> Response:
+    # The server's log has the trace; the client gets none of it.
+    return Refusal(500, "Something went wrong in the server; its log says what.").response()
+
+
+_HANDLERS: dict[Any, Callable[..., Any]] = {
+    Refusal: _on_refusal,
+    RequestValidationError: _on_invalid,
+    HTTPException: _on_http,
+    Exception: _on_bug,
+}

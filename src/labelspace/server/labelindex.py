@@ -1,0 +1,133 @@
+"""Search, nearest labels and the map, made when first asked for and kept until labels change.
+
+Making them reads the model while it may be learning, so what they need is taken from it on the
+model's own thread; the work itself is done on another, one at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelspace.server.batcher import Batcher
+from labelspace.server.labelmap import positions
+from labelspace.server.labelsearch import LabelSearch
+from labelspace.server.relations import Relations, profiles_of
+from labelspace.server.served import Served
+from labelspace.server.tagging import to_json
+
+# Learning changes counts and relations a little with every row; they are made again after this
+# share of new rows, or with the first new label.
+STALE_SHARE = 0.01
+
+
+@dataclass
+class _Made:
+    served: Served
+    names: list[str]
+    counts: NDArray[np.int64]
+    n_examples: int
+    search: LabelSearch | None = None
+    relations: Relations | None = None
+    kind: str = "tree"
+    places: NDArray[np.float32] | None = None
+
+
+class LabelIndex:
+    """What can be asked about the labels of the model that a batcher has."""
+
+    def __init__(self, batcher: Batcher) -> None:
+        self._batcher = batcher
+        self._made: _Made | None = None
+        self._maps: dict[int, tuple[_Made, bytes]] = {}
+        self._turn = asyncio.Lock()
+
+    async def find(self, query: str, limit: int, offset: int) -> dict[str, Any]:
+        """Return labels by name, with their frequency and nearest labels."""
+        made = await self._current()
+        assert made.search is not None
+        found = await asyncio.to_thread(made.search.find, query)
+        page = found[offset : offset + limit]
+        return {"total": len(found), "labels": [_found(made, label) for label in page]}
+
+    async def map(self, limit: int) -> bytes:
+        """Return the map of the most frequent labels, as gzipped JSON."""
+        made = await self._current()
+        limit = min(limit, len(made.names))
+        kept = self._maps.get(limit)
+        if kept is None or kept[0] is not made:
+            kept = made, await asyncio.to_thread(_map_json, made, limit)
+            if len(self._maps) > 8:
+                self._maps.clear()
+            self._maps[limit] = kept
+        return kept[1]
+
+    async def _current(self) -> _Made:
+        if self._is_fresh():
+            assert self._made is not None
+            return self._made
+        async with self._turn:
+            if not self._is_fresh():
+                made, profiles = await self._batcher.call(_taken)
+                await asyncio.to_thread(_make, made, profiles)
+                self._made = made
+            assert self._made is not None
+            return self._made
+
+    def _is_fresh(self) -> bool:
+        made, served = self._made, self._batcher.served
+        return (
+            made is not None
+            and made.served is served
+            and len(made.names) == served.n_labels
+            and served.estimator.n_examples_ <= made.n_examples * (1 + STALE_SHARE)
+        )
+
+
+def _taken(served: Served) -> tuple[_Made, Any]:
+    names = [served.name(label) for label in range(served.n_labels)]
+    counts = np.array(served.estimator.label_counts_, dtype=np.int64)
+    return _Made(served, names, counts, served.estimator.n_examples_), profiles_of(served)
+
+
+def _make(made: _Made, profiles: Any) -> None:
+    made.search = LabelSearch(made.names, made.counts)
+    made.relations = Relations(profiles, made.counts)
+    made.kind, made.places = positions(made.served, made.relations)
+
+
+def _found(made: _Made, label: int) -> dict[str, Any]:
+    assert made.relations is not None
+    near = zip(made.relations.nearest[label], made.relations.similarity[label], strict=True)
+    return {
+        "label": label,
+        "name": made.names[label],
+        "count": int(made.counts[label]),
+        "nearest": [
+            {"label": int(other), "name": made.names[other], "similarity": round(float(alike), 4)}
+            for other, alike in near
+            if other >= 0
+        ],
+    }
+
+
+def _map_json(made: _Made, limit: int) -> bytes:
+    assert made.relations is not None
+    assert made.places is not None
+    shown = np.argsort(made.relations.rank)[:limit]
+    answer = {
+        "kind": made.kind,
+        "total": len(made.names),
+        "label": shown.tolist(),
+        "name": [made.names[label] for label in shown],
+        "count": made.counts[shown].tolist(),
+        "x": np.round(made.places[shown, 0].astype(float), 5).tolist(),
+        "y": np.round(made.places[shown, 1].astype(float), 5).tolist(),
+        "model": made.served.version,
+    }
+    return gzip.compress(to_json(answer), 6, mtime=0)

@@ -1,0 +1,83 @@
+"""Starts the server, in this process or in several workers, and ends it well."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+import webbrowser
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import uvicorn
+
+from labelspace.server.app import make_app
+from labelspace.server.served import Served
+from labelspace.server.settings import Settings
+
+# The thread of the model and that of the event loop take turns more often than Python's default
+# of 5 ms, so that requests are not kept waiting by a batch.
+SWITCH_SECONDS = 0.001
+
+
+def serve(
+    settings: Settings,
+    *,
+    on_ready: Callable[[], None] = lambda: None,
+    open_browser: bool = False,
+) -> None:
+    """Serve until the process is told to stop."""
+    logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    logging.getLogger("labelspace.server").setLevel(logging.INFO)
+    sys.setswitchinterval(SWITCH_SECONDS)
+    served = Served.load(settings.folder)  # a bad folder is told before anything starts
+    threading.Thread(target=_tell, args=(settings, on_ready, open_browser), daemon=True).start()
+    if settings.workers == 1:
+        uvicorn.run(make_app(settings, served), **_options(settings))
+        return
+    del served
+    with tempfile.TemporaryDirectory(prefix="labelspace-metrics-") as folder:
+        replace(settings, metrics_folder=folder).to_environment()
+        factory = "labelspace.server.app:from_environment"
+        uvicorn.run(factory, factory=True, **_options(settings))
+
+
+def address(settings: Settings) -> str:
+    """Return where a browser on this machine finds the page."""
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "") else settings.host
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}/"
+
+
+def _tell(settings: Settings, on_ready: Callable[[], None], open_browser: bool) -> None:
+    """Wait until the server answers, then say so."""
+    for _ in range(600):
+        try:
+            with urllib.request.urlopen(address(settings) + "readyz", timeout=5):
+                break
+        except OSError:
+            time.sleep(0.1)
+    else:
+        return
+    on_ready()
+    if open_browser:
+        webbrowser.open(address(settings))
+
+
+def _options(settings: Settings) -> dict[str, Any]:
+    return {
+        "host": settings.host,
+        "port": settings.port,
+        "workers": settings.workers,
+        "http": "h11",  # bounds the size of a request's headers
+        "ws": "none",
+        "access_log": False,
+        "log_level": "warning",
+        "server_header": False,
+        "proxy_headers": False,
+        "limit_concurrency": settings.limits.connections,
+        "timeout_graceful_shutdown": settings.limits.shutdown,
+    }

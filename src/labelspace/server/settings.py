@@ -1,0 +1,83 @@
+"""What a server is started with: the model, who may reach it, and how much it takes on.
+
+Worker processes get the same settings through one environment variable.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+ENVIRONMENT = "LABELSPACE_SERVE"
+
+# Names that a browser on this machine uses for this machine. Any other name that leads here is
+# another site's, pointed at this address to read the answers (DNS rebinding).
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]", "::1")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one server takes on; beyond it the answer is 413, 422, 429 or 503.
+
+    Sizes are in bytes and times in seconds.
+    """
+
+    body: int = 1 << 20
+    """Body of a request other than a batch."""
+    batch_body: int = 64 << 20
+    """Body of a batch, which is read as it comes."""
+    batch_rows: int = 100_000
+    """Lines of a batch."""
+    batches: int = 4
+    """Batches that run at the same time."""
+    queue: int = 64
+    """Rows that wait for the model."""
+    time: float = 10.0
+    """From a row's arrival to its answer."""
+    connections: int = 1000
+    """Connections and running requests."""
+    shutdown: int = 30
+    """What runs may go on for so long after SIGTERM."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that ``labelspace serve`` was told."""
+
+    model: str
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str | None = None
+    workers: int = 1
+    n_threads: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    poll: float = 1.0
+    """Seconds between two looks at the model folder and at what other workers learned."""
+    fold_rows: int = 1000
+    """Rows learned before the model folder is saved again."""
+    fold_seconds: float = 60.0
+    """Seconds after the last row learned before the model folder is saved again."""
+    metrics_folder: str | None = None
+    """Where workers keep their counters, so that any of them can add them up."""
+
+    @property
+    def folder(self) -> Path:
+        """The model folder."""
+        return Path(self.model)
+
+    @property
+    def is_local(self) -> bool:
+        """Only this machine can reach the server."""
+        return self.host in LOOPBACK_NAMES or self.host.startswith("127.")
+
+    def to_environment(self) -> None:
+        """Leave the settings where worker processes find them."""
+        os.environ[ENVIRONMENT] = json.dumps(asdict(self))
+
+    @staticmethod
+    def from_environment() -> Settings:
+        """Return the settings that the parent process left."""
+        told = json.loads(os.environ[ENVIRONMENT])
+        return Settings(**{**told, "limits": Limits(**told["limits"])})
