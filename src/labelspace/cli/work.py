@@ -71,6 +71,7 @@ def train(corpus: Corpus, method: str, parameters: dict[str, Any]) -> tuple[Mode
         else:
             model = make(method, **parameters).fit(corpus.X, corpus.Y)
             model.label_names_ = corpus.label_names
+            model.feature_names_ = corpus.feature_names
     cost = {
         "method": method,
         "n_examples": len(corpus),
@@ -116,6 +117,7 @@ def read_for(model: Model, path: str | Path) -> Corpus:
             n_features=None if is_text else ranker.n_features_in_,
             n_labels=ranker.n_labels_,
             label_names=label_names(model),
+            feature_names=getattr(model, "feature_names_", None),
         )
     if is_text and corpus.texts is None:
         raise DataError(
