@@ -13,19 +13,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labelspace.data.corpus import Corpus
+    from labelspace.data.demo import build_demo_corpus, write_demo_corpus
     from labelspace.data.formats import convert, read_corpus, write_corpus
     from labelspace.data.info import CorpusInfo, describe
+    from labelspace.data.synthetic import SyntheticCorpus, make_corpus
+    from labelspace.data.text import TextFeatures
 
 _MODULE_OF = {
     "Corpus": "corpus",
     "CorpusInfo": "info",
+    "SyntheticCorpus": "synthetic",
+    "TextFeatures": "text",
+    "build_demo_corpus": "demo",
     "convert": "formats",
     "describe": "info",
+    "make_corpus": "synthetic",
     "read_corpus": "formats",
     "write_corpus": "formats",
+    "write_demo_corpus": "demo",
 }
 
-__all__ = ["Corpus", "CorpusInfo", "convert", "describe", "read_corpus", "write_corpus"]
+__all__ = [
+    "Corpus",
+    "CorpusInfo",
+    "SyntheticCorpus",
+    "TextFeatures",
+    "build_demo_corpus",
+    "convert",
+    "describe",
+    "make_corpus",
+    "read_corpus",
+    "write_corpus",
+    "write_demo_corpus",
+]
 
 
 def __getattr__(name: str) -> Any:
