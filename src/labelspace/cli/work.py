@@ -66,7 +66,7 @@ def train(corpus: Corpus, method: str, parameters: dict[str, Any]) -> tuple[Mode
     with progress.task(f"Training {method} on {len(corpus):,} rows"), Meter() as meter:
         if corpus.X is None:
             model = Tagger(method, **parameters).fit(
-                corpus.texts, corpus.Y, label_names=corpus.label_names
+                corpus.texts or [], corpus.Y, label_names=corpus.label_names
             )
         else:
             model = make(method, **parameters).fit(corpus.X, corpus.Y)
@@ -102,9 +102,10 @@ def estimator(model: Model) -> LabelRanker:
 def label_names(model: Model) -> list[str] | None:
     """Return the names of a model's labels, if they have any."""
     names = getattr(model, "label_names_", None)
-    if names is None and estimator(model)._labels.names is not None:
-        names = [str(name) for name in estimator(model)._labels.names]
-    return names
+    if names is not None:
+        return names
+    learned = estimator(model)._labels.names
+    return None if learned is None else [str(name) for name in learned]
 
 
 def read_for(model: Model, path: str | Path) -> Corpus:
@@ -187,7 +188,7 @@ def learn_on(model: Model, corpus: Corpus) -> int:
             "method that can."
         )
     if isinstance(model, Tagger):
-        model.partial_fit(corpus.texts, corpus.Y, label_names=corpus.label_names)
+        model.partial_fit(corpus.texts or [], corpus.Y, label_names=corpus.label_names)
     else:
         names = label_names(model)
         ranker.partial_fit(corpus.X, corpus.Y)
