@@ -54,9 +54,10 @@ def address(settings: Settings) -> str:
 
 def _tell(settings: Settings, on_ready: Callable[[], None], open_browser: bool) -> None:
     """Wait until the server answers, then say so."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for _ in range(600):
         try:
-            with urllib.request.urlopen(address(settings) + "readyz", timeout=5):
+            with direct.open(address(settings) + "readyz", timeout=5):
                 break
         except OSError:
             time.sleep(0.1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from scipy.sparse import csr_matrix, vstack
 from labelspace import store
 from labelspace.base import LabelRanker
 from labelspace.data.corpus import build_csr
-from labelspace.models import METHODS
+from labelspace.models import METHODS, OneVsAll
 from labelspace.server.refusal import Refusal
 from labelspace.server.schemas import Row
 from labelspace.tagger import Tagger
@@ -141,18 +141,25 @@ class Served:
         return {name: value for name, value in given.items() if isinstance(value, plain)}
 
     def probability(self, score: float) -> float:
-        """Return a score on a scale of 0 to 1; margins go through the logistic function."""
+        """Return a score on a scale of 0 to 1."""
         if self.scores == "probability":
             return min(1.0, max(0.0, score))
+        if isinstance(self.estimator, OneVsAll):
+            # What the squared hinge loss aims at: a margin of 2p - 1 for probability p.
+            return min(1.0, max(0.0, (1.0 + score) / 2.0))
         return 1.0 / (1.0 + math.exp(-max(-50.0, min(50.0, score))))
 
     def training_labels(self) -> csr_matrix | None:
         """Return the labels of the training rows, where the method keeps them."""
-        return self._kept(lambda found: found.shape[0] == self.estimator.n_examples_, "Y", "label")
+        return getattr(self.estimator, "Y_", None)
 
     def label_vectors(self) -> csr_matrix | None:
         """Return a vector for each label, where the method has them."""
-        return self._kept(lambda found: found.shape[0] == self.n_labels, "weights", "label", "W")
+        for name in ("label_vectors_", "coef_"):
+            found = getattr(self.estimator, name, None)
+            if found is not None and found.shape[0] == self.n_labels:
+                return csr_matrix(found)
+        return None
 
     def example(self, row: int) -> tuple[str | None, list[int]]:
         """Return the beginning of a training text and its labels, as far as they are kept."""
@@ -165,7 +172,8 @@ class Served:
         """Return the word of a feature, or its number as text."""
         if isinstance(self.model, Tagger):
             return str(self.model.features_.name_of(column))
-        return str(column)
+        names = getattr(self.model, "feature_names_", None)
+        return str(column if names is None else names[column])
 
     def rank(self, rows: Sequence[Row], k: int) -> Ranked:
         """Return the ``k`` best labels of each row."""
@@ -218,22 +226,19 @@ class Served:
         X.sum_duplicates()
         return X, lost
 
-    def _kept(self, fits: Callable[[Any], bool], *names: str) -> csr_matrix | None:
-        """Return an array that the estimator keeps under a name like these."""
-        for name, value in vars(self.estimator).items():
-            named = any(part in name for part in names)
-            if named and getattr(value, "ndim", 0) == 2 and fits(value):
-                return csr_matrix(value)
-        return None
-
     def _feature_column(self, key: int | str) -> int | None:
         if isinstance(key, int):
             return key
+        if self._feature_columns is None:
+            self._feature_columns = self._named_features()
+        column = self._feature_columns.get(key)
+        return int(key) if column is None and _is_number(key) else column
+
+    def _named_features(self) -> dict[str, int]:
         if isinstance(self.model, Tagger):
-            column = getattr(self.model.features_, "vocabulary_", {}).get(key)
-            if column is not None:
-                return column
-        return int(key) if _is_number(key) else None
+            return getattr(self.model.features_, "vocabulary_", {})
+        names = getattr(self.model, "feature_names_", None)
+        return {str(name): column for column, name in enumerate(names or ())}
 
 
 def identity_of(folder: Path) -> Identity:

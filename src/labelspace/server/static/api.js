@@ -1,0 +1,65 @@
+// The server's API, as the page uses it. Whatever is refused becomes an Error with its sentence.
+
+async function answered(response) {
+  if (response.ok) return response.json();
+  let sentence = `The server answered ${response.status}.`;
+  try {
+    sentence = (await response.json()).error ?? sentence;
+  } catch { /* not from our server */ }
+  const error = new Error(sentence);
+  error.status = response.status;
+  error.retrySeconds = Number(response.headers.get("Retry-After") ?? 1);
+  throw error;
+}
+
+async function asked(path, options) {
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error("The server cannot be reached: is it still running?");
+  }
+  return answered(response);
+}
+
+function posted(path, body, { headers = {}, signal } = {}) {
+  return asked(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    signal,
+  });
+}
+
+export const pause = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
+export const model = () => asked("/v1/model");
+export const tag = (body, signal) => posted("/v1/tag", body, { signal });
+export const labelMap = () => asked("/v1/map");
+export const findLabels = (query, limit, signal) =>
+  asked(`/v1/labels?${new URLSearchParams({ q: query, limit })}`, { signal });
+export const learn = (rows, token) =>
+  posted("/v1/learn", { rows }, { headers: { Authorization: `Bearer ${token}` } });
+
+// Tags many rows; a full server is asked again when it says so.
+export async function tagBatch(rows, signal) {
+  const body = rows.map((row) => JSON.stringify(row)).join("\n");
+  for (;;) {
+    const response = await fetch("/v1/tag/batch", {
+      method: "POST",
+      headers: { "Content-Type": "application/x-ndjson" },
+      body,
+      signal,
+    });
+    if (response.ok) {
+      const lines = (await response.text()).split("\n").filter((line) => line);
+      return lines.map((line) => JSON.parse(line));
+    }
+    try {
+      await answered(response);
+    } catch (error) {
+      if (error.status !== 429) throw error;
+      await pause(error.retrySeconds);
+    }
+  }
+}
