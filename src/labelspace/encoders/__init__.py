@@ -1,0 +1,1 @@
+"""Maps from features to vectors."""

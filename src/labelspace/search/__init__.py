@@ -1,0 +1,1 @@
+"""Nearest neighbours as the largest inner product, and the votes of those found."""

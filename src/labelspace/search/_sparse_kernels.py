@@ -1,0 +1,48 @@
+"""Compiled loops of the search among sparse vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+
+@njit(parallel=True, cache=True)
+def search(indptr, indices, data, key_ptr, key_ids, key_values, offsets, n_chunks, ids, scores):
+    """Fill ``ids`` and ``scores`` with the keys of largest inner product, best first.
+
+    Rows are dealt to ``n_chunks`` pieces of work; each holds one score per key, so memory does
+    not grow with the number of rows.
+    """
+    n_rows = indptr.shape[0] - 1
+    for chunk in prange(n_chunks):
+        totals = np.empty(offsets.shape[0], dtype=np.float32)
+        for row in range(chunk * n_rows // n_chunks, (chunk + 1) * n_rows // n_chunks):
+            totals[:] = offsets
+            for at in range(indptr[row], indptr[row + 1]):
+                value = data[at]
+                feature = indices[at]
+                for place in range(key_ptr[feature], key_ptr[feature + 1]):
+                    totals[key_ids[place]] += value * key_values[place]
+            _keep_largest(totals, ids[row], scores[row])
+
+
+@njit(cache=True)
+def _keep_largest(totals, ids, scores):
+    """Keep a sorted list of the largest; keys come in order, so a tie leaves the earlier one."""
+    k = ids.shape[0]
+    filled = 0
+    floor = np.float32(-np.inf)
+    for key in range(totals.shape[0]):
+        score = totals[key]
+        if filled == k and score <= floor:
+            continue
+        place = filled if filled < k else k - 1
+        while place > 0 and scores[place - 1] < score:
+            scores[place] = scores[place - 1]
+            ids[place] = ids[place - 1]
+            place -= 1
+        scores[place] = score
+        ids[place] = key
+        if filled < k:
+            filled += 1
+        floor = scores[k - 1]

@@ -1,0 +1,81 @@
+"""Exact search for the largest inner product among sparse vectors.
+
+The keys (label weights, or training rows) are kept as an inverted index: for each feature, the
+keys that have it and their values. A query walks the lists of its own features only and adds up
+into one score per key, so its cost is the number of matching entries and its memory one number
+per key and thread, however many rows are asked.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.search import _sparse_kernels
+from labelspace.store import Storable
+from labelspace.topk import TopK
+
+CHUNKS_PER_THREAD = 8  # enough for threads to even out rows of different length
+
+
+class SparseIndex(Storable):
+    """Sparse keys, ready to be searched.
+
+    Parameters
+    ----------
+    keys : csr_matrix of shape (n_keys, n_features)
+    offsets : ndarray of shape (n_keys,), optional
+        Added to each key's inner product, such as the bias of a linear classifier.
+
+    Attributes
+    ----------
+    inverted : csr_matrix of shape (n_features, n_keys)
+    offsets : ndarray of shape (n_keys,)
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_matrix
+    >>> index = SparseIndex(csr_matrix([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]))
+    >>> index.search(csr_matrix([[2.0, 0.0]]), k=2)
+    TopK(labels=array([[0, 1]]), scores=array([[2., 1.]], dtype=float32))
+    """
+
+    def __init__(self, keys: csr_matrix, offsets: NDArray[np.float32] | None = None) -> None:
+        inverted = csr_matrix(keys.T.tocsr(), dtype=np.float32)
+        inverted.sort_indices()
+        self.inverted = inverted
+        if offsets is None:
+            offsets = np.zeros(keys.shape[0], dtype=np.float32)
+        self.offsets = np.ascontiguousarray(offsets, dtype=np.float32)
+
+    @property
+    def n_keys(self) -> int:
+        return self.offsets.shape[0]
+
+    @property
+    def keys(self) -> csr_matrix:
+        """The keys as rows again, in a new matrix."""
+        return csr_matrix(self.inverted.T)
+
+    def search(self, X: csr_matrix, k: int) -> TopK:
+        """Return the ``k`` keys (all, if fewer) of largest inner product, best first.
+
+        A key that shares no feature with the row scores its offset; ties go to the smaller id.
+        """
+        found = TopK.empty(X.shape[0], min(k, self.n_keys))
+        if X.shape[0] and found.k:
+            _sparse_kernels.search(
+                X.indptr,
+                X.indices,
+                np.ascontiguousarray(X.data, dtype=np.float32),
+                self.inverted.indptr,
+                self.inverted.indices,
+                self.inverted.data,
+                self.offsets,
+                min(X.shape[0], CHUNKS_PER_THREAD * numba.get_num_threads()),
+                found.labels,
+                found.scores,
+            )
+        return found

@@ -1,0 +1,1 @@
+"""Learning loops and their pieces: batches, steps, stopping."""
