@@ -1,0 +1,1 @@
+"""What labels say about each other: graphs of rows and of labels."""

@@ -1,0 +1,146 @@
+"""Compiled loops of the label graph."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def label_neighbors(
+    start,
+    end,
+    first_query,
+    query_indptr,
+    query_indices,
+    column_indptr,
+    column_indices,
+    kept,
+    query_norms,
+    norms,
+    seed,
+    neighbors,
+    similarities,
+):
+    """Fill in the most similar rows of queries start..end; equal ones in a random order."""
+    shared = np.zeros(norms.shape[0], dtype=np.float32)
+    found = np.empty(norms.shape[0], dtype=np.int32)
+    order = np.empty(neighbors.shape[1], dtype=np.uint32)
+    for query in range(start, end):
+        itself = first_query + query if first_query >= 0 else -1
+        n_found = 0
+        for at in range(query_indptr[query], query_indptr[query + 1]):
+            label = query_indices[at]
+            if not kept[label]:
+                continue
+            for place in range(column_indptr[label], column_indptr[label + 1]):
+                row = column_indices[place]
+                if row == itself:
+                    continue
+                if shared[row] == 0.0:
+                    found[n_found] = row
+                    n_found += 1
+                shared[row] += 1.0
+        n_best = 0
+        for at in range(n_found):
+            row = found[at]
+            similarity = shared[row] / (query_norms[query] * norms[row])
+            shared[row] = 0.0
+            n_best = _insert(
+                neighbors[query],
+                similarities[query],
+                order,
+                n_best,
+                row,
+                similarity,
+                _mixed(seed, query, row),
+            )
+        if n_best == 0:
+            _draw_from_rarest(
+                query,
+                itself,
+                query_indptr,
+                query_indices,
+                column_indptr,
+                column_indices,
+                query_norms,
+                norms,
+                seed,
+                neighbors[query],
+                similarities[query],
+            )
+
+
+@njit(cache=True, nogil=True)
+def _insert(rows, similarities, order, n_best, row, similarity, rank):
+    """Insert into a short list: more similar first, smaller random rank on a tie."""
+    k = rows.shape[0]
+    place = n_best
+    while place > 0 and (
+        similarities[place - 1] < similarity
+        or (similarities[place - 1] == similarity and order[place - 1] > rank)
+    ):
+        if place < k:
+            rows[place] = rows[place - 1]
+            similarities[place] = similarities[place - 1]
+            order[place] = order[place - 1]
+        place -= 1
+    if place < k:
+        rows[place] = row
+        similarities[place] = similarity
+        order[place] = rank
+    return min(n_best + 1, k)
+
+
+@njit(cache=True, nogil=True)
+def _draw_from_rarest(
+    query,
+    itself,
+    query_indptr,
+    query_indices,
+    column_indptr,
+    column_indices,
+    query_norms,
+    norms,
+    seed,
+    rows,
+    similarities,
+):
+    """Give random rows of the query's rarest label, each counted as sharing that label alone."""
+    rarest, length = -1, 0
+    for at in range(query_indptr[query], query_indptr[query + 1]):
+        label = query_indices[at]
+        n_rows = column_indptr[label + 1] - column_indptr[label]
+        if n_rows > 0 and (rarest < 0 or n_rows < length):
+            rarest, length = label, n_rows
+    if rarest < 0:
+        return
+    n_drawn = 0
+    for attempt in range(3 * rows.shape[0]):
+        place = column_indptr[rarest] + _mixed(seed, query, attempt) % length
+        row = column_indices[place]
+        repeated = row == itself
+        for at in range(n_drawn):
+            repeated |= rows[at] == row
+        if repeated:
+            continue
+        rows[n_drawn] = row
+        similarities[n_drawn] = 1.0 / (query_norms[query] * norms[row])
+        n_drawn += 1
+        if n_drawn == rows.shape[0]:
+            return
+
+
+@njit(cache=True, nogil=True)
+def _mixed(seed, one, other):
+    """Return 32 bits that look random: the same for the same numbers, on any thread."""
+    bits = (
+        np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15)
+        + np.uint64(one) * np.uint64(0xBF58476D1CE4E5B9)
+        + np.uint64(other) * np.uint64(0x94D049BB133111EB)
+    )
+    bits ^= bits >> np.uint64(31)
+    bits *= np.uint64(0xD6E8FEB86659FD93)
+    bits ^= bits >> np.uint64(32)
+    bits *= np.uint64(0xD6E8FEB86659FD93)
+    return np.uint32(bits >> np.uint64(32))

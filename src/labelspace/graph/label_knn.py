@@ -1,0 +1,133 @@
+"""The k-NN graph of label vectors: which rows are alike, judged by their labels alone.
+
+AnnexML's idea is to place rows so that neighbours in the embedding are the rows that this graph
+calls neighbours. Similarity of rows i and j is the cosine of their label vectors,
+
+    s(i, j) = |Y_i ∩ Y_j| / √(|Y_i| · |Y_j|),
+
+or the original program's |Y_i ∩ Y_j| / |Y_j|. The graph is Y·Yᵀ cut to the k largest entries of
+each row, found by walking the rows of each label and never made dense. A label that most rows have
+would make that walk quadratic and says little, so the longest label lists are left out until what
+remains fits a budget. The graph depends on the labels only: build it once, share it among learners.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix, csr_matrix
+
+from labelspace import threads
+from labelspace.graph import _kernels
+
+SIMILARITIES = ("cosine", "overlap")
+_BLOCK = 8192
+
+
+@dataclass(frozen=True)
+class LabelGraph:
+    """The nearest rows of each row, nearest first.
+
+    Attributes
+    ----------
+    neighbors : ndarray of shape (n, n_neighbors), int32
+        Row numbers; -1 where a row has fewer neighbours.
+    similarities : ndarray of shape (n, n_neighbors), float32
+        0 where there is no neighbour.
+    """
+
+    neighbors: NDArray[np.int32]
+    similarities: NDArray[np.float32]
+
+    @property
+    def n_neighbors(self) -> NDArray[np.int64]:
+        """How many neighbours each row has."""
+        return (self.neighbors >= 0).sum(axis=1)
+
+
+def label_knn(
+    Y: csr_matrix,
+    n_neighbors: int = 10,
+    *,
+    queries: csr_matrix | None = None,
+    first_query: int | None = None,
+    similarity: str = "cosine",
+    budget: int = 5000,
+    seed: int = 0,
+    n_threads: int | None = None,
+) -> LabelGraph:
+    """Return the rows of ``Y`` whose labels are most like those of each query.
+
+    Parameters
+    ----------
+    Y : csr_matrix of shape (n_examples, n_labels)
+    n_neighbors : int
+    queries : csr_matrix, optional
+        Rows to find neighbours for; all of ``Y`` unless given.
+    first_query : int, optional
+        Row of ``Y`` that the first query is, so that no row becomes its own neighbour. Unless
+        given, queries are taken for rows that are not in ``Y``.
+    similarity : {"cosine", "overlap"}
+        Cosine of label vectors, or the share of the neighbour's labels that are the row's too.
+    budget : int
+        Rows visited per row on average. Lists of frequent labels are left out, longest first,
+        until the rest fits; a row that has no other labels gets random rows of its rarest one.
+    seed : int
+        Which of equally similar rows win.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_matrix
+    >>> graph = label_knn(csr_matrix([[1, 1, 0], [1, 1, 0], [0, 1, 1]]), n_neighbors=1)
+    >>> graph.neighbors[:2].tolist()
+    [[1], [0]]
+    """
+    if similarity not in SIMILARITIES:
+        raise ValueError(f"similarity is {similarity!r}: give one of {', '.join(SIMILARITIES)}.")
+    if queries is None:
+        queries, first_query = Y, 0
+    columns = csc_matrix(Y)
+    counts = np.diff(columns.indptr).astype(np.int64)
+    kept = _kept_labels(counts, budget * Y.shape[0])
+    sizes = np.diff(Y.indptr).astype(np.float32)
+    query_sizes = np.diff(queries.indptr).astype(np.float32)
+    if similarity == "cosine":
+        query_norms, norms = np.sqrt(query_sizes), np.sqrt(sizes)
+    else:
+        query_norms, norms = np.ones_like(query_sizes), sizes
+    n_queries = queries.shape[0]
+    neighbors = np.full((n_queries, n_neighbors), -1, dtype=np.int32)
+    similarities = np.zeros((n_queries, n_neighbors), dtype=np.float32)
+
+    def fill(start: int) -> None:
+        _kernels.label_neighbors(
+            start,
+            min(start + _BLOCK, n_queries),
+            -1 if first_query is None else first_query,
+            queries.indptr,
+            queries.indices,
+            columns.indptr,
+            columns.indices,
+            kept,
+            query_norms,
+            norms,
+            seed,
+            neighbors,
+            similarities,
+        )
+
+    with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
+        list(pool.map(fill, range(0, n_queries, _BLOCK)))
+    return LabelGraph(neighbors, similarities)
+
+
+def _kept_labels(counts: NDArray[np.int64], budget: int) -> NDArray[np.bool_]:
+    """Tell which labels' lists are walked: the shortest whose pairs add up to the budget."""
+    order = np.argsort(counts, kind="stable")
+    pairs = np.cumsum(counts[order] * (counts[order] - 1))
+    kept = np.zeros(counts.size, dtype=np.bool_)
+    kept[order[: np.searchsorted(pairs, budget, side="right")]] = True
+    return kept

@@ -1,0 +1,1 @@
+"""What training pulls together and pushes apart: losses with their gradients."""

@@ -1,0 +1,34 @@
+"""What every dense index answers: keys and their inner products, best first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+NO_KEY = -1
+
+
+@dataclass(frozen=True)
+class Found:
+    """The keys found for each query.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (n, n_neighbors), int64
+        -1 where fewer keys were found.
+    products : ndarray of shape (n, n_neighbors), float32
+        Inner products, descending; -inf where there is no key.
+    """
+
+    ids: NDArray[np.int64]
+    products: NDArray[np.float32]
+
+    @staticmethod
+    def none(n_queries: int, n_neighbors: int) -> Found:
+        """Return an answer with nothing found."""
+        return Found(
+            np.full((n_queries, n_neighbors), NO_KEY, dtype=np.int64),
+            np.full((n_queries, n_neighbors), -np.inf, dtype=np.float32),
+        )

@@ -1,0 +1,1 @@
+"""Geometries, one file each: pure functions on rows of vectors."""

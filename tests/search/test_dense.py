@@ -1,0 +1,90 @@
+"""What every index over dense vectors must do, against looking at all keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labelspace import store
+from labelspace.search.clustered import ClusteredIndex
+from labelspace.search.exact import ExactIndex
+from labelspace.search.graph import GraphIndex
+from labelspace.space import sphere
+
+KINDS = [ExactIndex, ClusteredIndex, GraphIndex]
+every_index = pytest.mark.parametrize("kind", KINDS)
+
+
+def points(n: int, seed: int = 0, dim: int = 16) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    middles = np.random.default_rng(99).standard_normal((20, dim))
+    near = middles[rng.integers(20, size=n)] + 0.4 * rng.standard_normal((n, dim))
+    return sphere.keys(near.astype(np.float32))
+
+
+def recall(found: np.ndarray, queries: np.ndarray, keys: np.ndarray) -> float:
+    n = found.shape[1]
+    best = np.argsort(-(queries @ keys.T), axis=1)[:, :n]
+    return float(np.mean([np.isin(a, b).mean() for a, b in zip(found, best, strict=True)]))
+
+
+@every_index
+def test_finds_the_neighbors_best_first(kind) -> None:
+    keys, queries = points(2000), points(50, seed=1)
+    found = kind(keys).search(queries, 10)
+    assert found.ids.shape == found.products.shape == (50, 10)
+    assert recall(found.ids, queries, keys) >= (1.0 if kind is ExactIndex else 0.9)
+    assert np.all(np.diff(found.products, axis=1) <= 1e-6)
+    exact = np.take_along_axis(queries @ keys.T, found.ids, axis=1)
+    assert np.allclose(found.products, exact, atol=0.02)
+
+
+def test_all_lists_looked_into_is_exact() -> None:
+    keys, queries = points(2000), points(50, seed=1)
+    index = ClusteredIndex(keys, n_lists=30, n_probes=30, storage="float32")
+    assert recall(index.search(queries, 10).ids, queries, keys) == 1.0
+
+
+@every_index
+def test_added_keys_are_found_at_once(kind) -> None:
+    keys = points(500)
+    new = sphere.keys(np.eye(3, 16, dtype=np.float32) * 5 + 0.01)
+    index = kind(keys, np.arange(500) + 1000)
+    index.add(new, np.array([7, 8, 9]))
+    assert index.n_keys == 503
+    assert index.search(new, 1).ids[:, 0].tolist() == [7, 8, 9]
+    old = index.search(keys[:50], 1)
+    assert np.mean(old.ids[:, 0] == np.arange(50) + 1000) > 0.9
+
+
+@every_index
+def test_saved_and_loaded_it_finds_the_same(kind, tmp_path: Path) -> None:
+    keys, queries = points(500), points(20, seed=1)
+    index = kind(keys)
+    store.save(index, tmp_path / "index")
+    loaded = store.load(tmp_path / "index")
+    expected, got = index.search(queries, 5), loaded.search(queries, 5)
+    assert np.array_equal(got.ids, expected.ids)
+    assert np.array_equal(got.products, expected.products)
+
+
+@every_index
+@pytest.mark.parametrize("n_keys", [0, 1, 3])
+def test_few_keys(kind, n_keys: int) -> None:
+    keys = points(n_keys) if n_keys else np.zeros((0, 16), dtype=np.float32)
+    found = kind(keys).search(points(4, seed=1), 10)
+    assert found.ids.shape == (4, n_keys)
+    assert np.all(np.sort(found.ids, axis=1) == np.arange(n_keys))
+
+
+@every_index
+def test_no_queries(kind) -> None:
+    assert kind(points(30)).search(np.zeros((0, 16), dtype=np.float32), 5).ids.shape == (0, 5)
+
+
+def test_equal_keys_come_in_the_order_of_their_ids() -> None:
+    keys = np.tile(points(1), (10, 1))
+    ids = np.arange(10)[::-1].copy()
+    assert ClusteredIndex(keys, ids, n_lists=1).search(keys[:1], 4).ids.tolist() == [[0, 1, 2, 3]]
