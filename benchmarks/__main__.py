@@ -56,6 +56,9 @@ def run(
     timeout: Annotated[float, typer.Option(help="Minutes for one run.")] = 30.0,
     budget: Annotated[float, typer.Option(help="Minutes for this whole command.")] = 55.0,
     again: Annotated[bool, typer.Option("--again", help="Repeat runs that are there.")] = False,
+    since: Annotated[
+        str, typer.Option(help="Repeat runs older than this, as in 2026-01-31T12:00.")
+    ] = "",
 ) -> None:
     """Run methods and peers on corpora; runs that are there already are skipped."""
     runs = plan(
@@ -67,7 +70,7 @@ def run(
         dict(parse_setting(text) for text in settings or []),
     )
     limits = Limits(n_threads=threads, time_limit_s=60.0 * timeout, budget_s=60.0 * budget)
-    run_all(runs, limits, again=again)
+    run_all(runs, limits, again=again, since=since)
 
 
 @app.command()

@@ -43,7 +43,7 @@ class Limits:
     """For the whole command; past it nothing is recorded, and the next command goes on."""
 
 
-def run_all(runs: Sequence[Run], limits: Limits, *, again: bool = False) -> int:
+def run_all(runs: Sequence[Run], limits: Limits, *, again: bool = False, since: str = "") -> int:
     """Carry out those of ``runs`` that are not there yet and return how many are still to do."""
     started = time.monotonic()
     rehearsed: set[str] = set()
@@ -51,7 +51,8 @@ def run_all(runs: Sequence[Run], limits: Limits, *, again: bool = False) -> int:
     todo = [
         run
         for run in runs
-        if again or not results.is_there(run, lines, time_limit_s=_time_limit_s(run, limits))
+        if again
+        or not results.is_there(run, lines, time_limit_s=_time_limit_s(run, limits), since=since)
     ]
     print(f"{len(runs)} runs, {len(runs) - len(todo)} of them there already", flush=True)
     for done, run in enumerate(todo):

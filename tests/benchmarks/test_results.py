@@ -53,6 +53,11 @@ def test_a_run_that_ended_early_is_repeated_only_with_more_time() -> None:
     assert not is_there(RUN, [early], time_limit_s=120)
 
 
+def test_lines_older_than_a_date_do_not_count() -> None:
+    assert is_there(RUN, [a_line()], time_limit_s=60, since="2025-12-31T12:00")
+    assert not is_there(RUN, [a_line()], time_limit_s=60, since="2026-01-01T12:00")
+
+
 def test_a_failed_run_is_repeated() -> None:
     assert not is_there(RUN, [a_line(status="failed")], time_limit_s=60)
 
