@@ -93,7 +93,7 @@ lock: $(BIN)/pip
 	    --extra deep --extra plots --extra serve --extra dev --extra docs > /dev/null
 
 clean:
-	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
 	rm -rf .venv-lock labelspace-demo src/*.egg-info
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
