@@ -1,0 +1,216 @@
+"""The command line as a user meets it: real processes' worth of commands, on small corpora."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import labelspace
+from labelspace.cli.app import app
+from labelspace.data import Corpus, write_corpus
+from tests.planted import planted_corpus
+
+WORDS = ["spline", "matrix", "kernel", "forest", "cluster", "signal"]
+
+
+def run(*arguments: object, text: str | None = None) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=text)
+
+
+def run_json(*arguments: object, text: str | None = None) -> dict[str, Any]:
+    result = run(*arguments, "--json", text=text)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)  # fails if anything else is on stdout
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpora")
+    for name, seed in (("train", 0), ("test", 1)):
+        X, Y = planted_corpus(200, seed=seed)
+        write_corpus(Corpus(X=X, Y=Y), folder / f"{name}.txt")
+    lines = [f"about {word} and {word}s number {n}\t{word}" for n in range(8) for word in WORDS]
+    (folder / "texts.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(corpora: Path) -> Path:
+    run_json("train", corpora / "train.txt", "--method", "one-vs-all", "--out", corpora / "model")
+    return corpora / "model"
+
+
+@pytest.fixture(scope="module")
+def text_model(corpora: Path) -> Path:
+    run_json("train", corpora / "texts.tsv", "--method", "knn", "--out", corpora / "text-model")
+    return corpora / "text-model"
+
+
+def test_train_reports_cost(corpora: Path, tmp_path: Path) -> None:
+    cost = run_json("train", corpora / "train.txt", "--method", "knn", "--out", tmp_path / "m")
+    assert cost["method"] == "knn"
+    assert cost["n_examples"] == 200
+    assert {"train_seconds", "cpu_seconds", "peak_rss_mib", "model_mib"} <= cost.keys()
+    assert cost["model_mib"] > 0
+    assert cost["peak_rss_mib"] > 10
+
+
+def test_train_uses_the_default_method_seed_threads_and_settings(
+    corpora: Path, tmp_path: Path
+) -> None:
+    train = corpora / "train.txt"
+    cost = run_json("train", train, "--out", tmp_path / "m", "--seed", 7, "--threads", 1)
+    assert cost["method"] == labelspace.models.DEFAULT_METHOD
+    loaded = labelspace.load(tmp_path / "m")
+    assert loaded.random_state == 7
+    assert loaded.n_threads == 1
+    arguments = ("--method", "one-vs-all", "--set", "C=0.5", "--out", tmp_path / "n")
+    run_json("train", train, *arguments)
+    assert labelspace.load(tmp_path / "n").C == 0.5
+
+
+def test_train_evaluates_on_a_validation_corpus(corpora: Path, tmp_path: Path) -> None:
+    arguments = ("--method", "knn", "--valid", corpora / "test.txt", "--out", tmp_path / "m")
+    assert run_json("train", corpora / "train.txt", *arguments)["valid"]["P@1"] > 80
+
+
+def test_evaluate_gives_every_figure_of_the_contract(model: Path, corpora: Path) -> None:
+    figures = run_json("evaluate", model, corpora / "test.txt")
+    names = [f"{name}@{k}" for name in ("P", "nDCG", "PSP", "PSnDCG") for k in (1, 3, 5)]
+    assert set(figures) == {*names, "n", "predict_seconds"}
+    assert figures["P@1"] > 95
+    assert figures["n"] == 200
+
+
+def test_evaluate_shows_a_table_and_bands(model: Path, corpora: Path) -> None:
+    shown = run("evaluate", model, corpora / "test.txt", "--by-frequency").stdout
+    assert "nDCG" in shown
+    assert "recall@5" in shown
+
+
+def test_predict_ranks_labels_of_a_corpus(model: Path, corpora: Path) -> None:
+    answer = run_json("predict", model, corpora / "test.txt", "-k", 2)
+    _, Y = planted_corpus(200, seed=1)
+    assert answer["n"] == 200
+    right = [Y[row, labels[0]["label"]] for row, labels in enumerate(answer["predictions"])]
+    assert np.mean(right) > 0.95
+    assert all(len(labels) == 2 for labels in answer["predictions"])
+    lines = run("predict", model, corpora / "test.txt", "-k", 2).stdout.splitlines()
+    assert len(lines) == 200
+    assert lines[0].split("\t")[0] == str(answer["predictions"][0][0]["label"])
+
+
+def test_predict_takes_text_from_standard_input(text_model: Path) -> None:
+    lines = run("predict", text_model, "-", "-k", 1, text="a spline\nthe forest\n").stdout
+    assert [line.split("\t")[0] for line in lines.splitlines()] == ["spline", "forest"]
+    answer = run_json("predict", text_model, "-", "-k", 1, text="a cluster")
+    assert answer["predictions"][0][0]["name"] == "cluster"
+
+
+def test_evaluate_maps_names_of_a_text_corpus(text_model: Path, tmp_path: Path) -> None:
+    test = tmp_path / "test.tsv"
+    test.write_text("signal signals\tsignal\nkernel kernels\tkernel,never seen\n", encoding="utf-8")
+    figures = run_json("evaluate", text_model, test)
+    assert figures["P@1"] == 100.0
+
+
+def test_update_learns_new_rows_and_labels(text_model: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(text_model, tmp_path / "m")
+    more = tmp_path / "more.tsv"
+    more.write_text("about kernel and kernels of wheat\tcereal\n" * 9, encoding="utf-8")
+    updated = run_json("update", copy, more)
+    assert updated["n_new_labels"] == 1
+    assert updated["n_added"] == 9
+    answer = run_json("predict", copy, "-", "-k", 1, text="kernel and kernels of")
+    assert answer["predictions"][0][0]["name"] == "cereal"
+
+
+def test_compare_shows_a_leaderboard(corpora: Path, tmp_path: Path) -> None:
+    train, test = corpora / "train.txt", corpora / "test.txt"
+    result = run_json("compare", train, test, "--methods", "most-common,knn", "--out", tmp_path)
+    assert [row["method"] for row in result["methods"]] == ["knn", "most-common"]
+    assert (tmp_path / "leaderboard.json").exists()
+    assert (tmp_path / "leaderboard.png").stat().st_size > 1000
+    assert labelspace.load(tmp_path / "knn").n_labels_ == 12
+    assert "most-common" in run("compare", train, test, "--methods", "most-common").stdout
+
+
+def test_methods_are_listed() -> None:
+    listed = run_json("methods")
+    assert listed["default"] in listed["methods"]
+    assert "one-vs-all" in run("methods").stdout
+
+
+def test_info_describes_corpora_and_models(model: Path, corpora: Path) -> None:
+    assert run_json("info", corpora / "train.txt")["n_examples"] == 200
+    assert run_json("info", model)["class"].endswith("OneVsAll")
+    assert "200" in run("info", corpora / "train.txt").stdout
+    assert "one_vs_all" in run("info", model).stdout
+
+
+def test_convert_keeps_the_corpus(corpora: Path, tmp_path: Path) -> None:
+    run_json("convert", corpora / "train.txt", tmp_path / "train.npz")
+    one = labelspace.read_corpus(corpora / "train.txt")
+    other = labelspace.read_corpus(tmp_path / "train.npz")
+    assert (one.X != other.X).nnz == 0
+    assert (one.Y != other.Y).nnz == 0
+
+
+def test_version() -> None:
+    assert run("--version").stdout.strip() == f"labelspace {labelspace.__version__}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["train", "{train}", "--method", "one-vs-al", "--out", "{new}"], 2, "'one-vs-all'"),
+        (["train", "{train}", "--set", "Cc=1", "--method", "one-vs-all", "--out", "{new}"], 2, "C"),
+        (["train", "{train}", "--set", "C", "--out", "{new}"], 2, "name=value"),
+        (["train", "{train}", "--method", "one-vs-all", "--set", "C=-1", "--out", "{new}"], 2, "C"),
+        (["train", "{train}", "--out", "{corpora}"], 1, "not a model"),
+        (["train", "{missing}", "--out", "{new}"], 1, "missing.txt"),
+        (["train", "{empty}", "--out", "{new}"], 1, "empty.txt"),
+        (["train", "{broken}", "--out", "{new}"], 1, "line 3"),
+        (["evaluate", "{missing}", "{train}"], 1, "does not exist"),
+        (["evaluate", "{corpora}", "{train}"], 1, "manifest.json"),
+        (["evaluate", "{model}", "{texts}"], 1, "text"),
+        (["evaluate", "{model}", "{narrow}"], 1, "feature"),
+        (["predict", "{model}", "-"], 2, "features"),
+        (["predict", "{model}", "{train}", "-k", "0"], 2, "equal to 1"),
+        (["update", "{model}", "{train}"], 2, "cannot learn on"),
+        (["compare", "{train}", "{train}", "--methods", ","], 2, "no method"),
+        (["compare", "{train}", "{train}", "--methods", "knnn"], 2, "'knn'"),
+        (["info", "{missing}"], 1, "missing.txt"),
+        (["convert", "{train}", "{corpora}/out.weird"], 1, "out.weird"),
+        (["nonsense"], 2, "nonsense"),
+    ],
+)
+def test_errors_are_one_sentence_with_an_exit_code(
+    arguments: list[str], code: int, message: str, corpora: Path, model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "broken.txt").write_text("2 3 2\n0 0:1\n1 zero:1\n")
+    (tmp_path / "narrow.txt").write_text("1 9999 12\n0 9998:1\n")
+    places = {
+        "train": corpora / "train.txt",
+        "texts": corpora / "texts.tsv",
+        "corpora": corpora,
+        "model": model,
+        "new": tmp_path / "new",
+        "missing": tmp_path / "missing.txt",
+        "empty": tmp_path / "empty.txt",
+        "broken": tmp_path / "broken.txt",
+        "narrow": tmp_path / "narrow.txt",
+    }
+    result = run(*(argument.format(**places) for argument in arguments))
+    assert result.exit_code == code, result.output
+    assert message in result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "new").exists(), "something half-written is left"
