@@ -231,7 +231,8 @@ async def _on_refusal(request: Request, error: Any) -> Response:
 async def _on_invalid(request: Request, error: Any) -> Response:
     first = error.errors()[0]
     name = ".".join(str(step)[:50] for step in first["loc"][1:])
-    return Refusal(422, f"In '{name}': {first['msg']}.").response()
+    what = first["msg"].replace("Input should", "it should")
+    return Refusal(422, f"In '{name}': {what}.").response()
 
 
 async def _on_http(request: Request, error: Any) -> Response:

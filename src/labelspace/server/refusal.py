@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from pydantic import ValidationError
@@ -68,12 +69,17 @@ def invalid(error: ValidationError) -> Refusal:
 def sentence_of(error: ValidationError) -> str:
     """Say what is wrong first in a body that does not fit."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
-    first = problems[0]
+    # Where several forms are allowed, what is wrong with the nearest one helps most.
+    first = max(reversed(problems), key=lambda problem: len(problem["loc"]))
     if first["type"] == "json_invalid":
         return f"The body is not JSON ({first['msg'].removeprefix('Invalid JSON: ')})."
-    return f"{_place(first['loc'])}: {first['msg'].removeprefix('Value error, ')}."
+    what = first["msg"].removeprefix("Value error, ").replace("Input should", "it should")
+    return f"{_place(first['loc'])}: {what}."
 
 
 def _place(path: tuple[int | str, ...]) -> str:
-    steps = [str(step)[:50] for step in path]
+    # Steps with brackets are pydantic's names for the forms that it tried.
+    steps = [
+        str(step)[:50] for step in path if not re.search(r"[\[\]]|constrained|^int$", str(step))
+    ]
     return f"In '{'.'.join(steps)}'" if steps else "In the body"

@@ -9,18 +9,33 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    model_validator,
+)
 
 MAX_K = 1000
 MAX_LABEL = 2**31 - 1
 MAX_LISTED = 10_000
 MAX_LEARNED_ROWS = 1000
 
+
+def _whole(value: Any) -> Any:
+    """JSON knows no integers apart from numbers: 5.0 is one too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WholeNumber = Annotated[StrictInt, BeforeValidator(_whole)]
 # No control characters: a label's name stands on one line of a file, of a table, of a page.
 LabelName = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
-LabelId = Annotated[StrictInt, Field(ge=0, le=MAX_LABEL)]
+LabelId = Annotated[WholeNumber, Field(ge=0, le=MAX_LABEL)]
 LabelRef = LabelId | LabelName
-FeatureId = Annotated[StrictInt, Field(ge=0, le=MAX_LABEL)]
+FeatureId = Annotated[WholeNumber, Field(ge=0, le=MAX_LABEL)]
 FeatureName = Annotated[str, Field(max_length=500)]
 # What a float32 can hold.
 Value = Annotated[float, Field(ge=-3.4e38, le=3.4e38)]
@@ -65,7 +80,7 @@ class Row(Request):
 class TagRequest(Row):
     """A row to tag, and how."""
 
-    k: StrictInt = Field(default=5, ge=1, le=MAX_K, description="Labels to give at most.")
+    k: WholeNumber = Field(default=5, ge=1, le=MAX_K, description="Labels to give at most.")
     threshold: float | None = Field(
         default=None, description="Score below which labels are left out."
     )

@@ -1,8 +1,10 @@
 """Why a label was given: the neighbours that voted, with their tags, and the words that spoke.
 
 Methods that vote name the training rows themselves. Where a method does not name the features, or
-there is no ``explain`` at all, each feature is left out in turn and the label ranked again: what
-the score loses is what the feature gave. That works for every method and costs one small batch.
+there is no ``explain`` at all, they are found by asking again: each feature is left out in turn,
+and each is given alone. What the score loses without a feature, and what it gains from the feature
+alone, are the two ends of its Shapley value; their mean is the weight. That works for every method
+and costs one batch.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from labelspace.server.served import Served
 from labelspace.topk import TopK
 
 N_REASONS = 8
-MAX_LEFT_OUT = 32
-# Labels ranked when a feature is left out: a label that falls further than this has lost all.
+MAX_TRIED = 32
+# Labels ranked when asked again.
 N_RANKED = 100
 
 
@@ -36,45 +38,56 @@ def explain(served: Served, X: csr_matrix, top: TopK) -> list[list[dict[str, Any
 
 
 def _words(served: Served, X: csr_matrix, top: TopK) -> list[list[Reason]]:
-    """Return the features that each label's score depends on, by leaving each of them out."""
+    """Return the features that each label's score depends on, heaviest first."""
     if not X.nnz or not top.k:
         return [[] for _ in range(top.k)]
-    features, without = _left_out(X)
-    labels, scores = top.labels[0], top.scores[0]
+    heaviest = np.argsort(-np.abs(X.data), kind="stable")[:MAX_TRIED]
+    n_tried = len(heaviest)
     n_ranked = min(served.n_labels, max(N_RANKED, 2 * top.k))
-    again = served.estimator.predict_topk(without, n_ranked)
+    again = served.estimator.predict_topk(_variants(X, heaviest), n_ranked)
     found = []
-    for label, score in zip(labels, scores, strict=True):
-        rows, places = np.nonzero(again.labels == label)
-        left = np.where(np.isfinite(again.scores[:, -1]), again.scores[:, -1], 0.0)
-        left[rows] = again.scores[rows, places]
-        loss = score - left
-        best = np.argsort(-loss, kind="stable")[:N_REASONS]
+    for label, score in zip(top.labels[0], top.scores[0], strict=True):
+        scores = _scores_of(again, label)
+        nothing, without, alone = scores[0], scores[1 : 1 + n_tried], scores[1 + n_tried :]
+        weights = ((score - without) + (alone - nothing)) / 2
+        best = np.argsort(-weights, kind="stable")[:N_REASONS]
         found.append(
             [
-                Reason("feature", int(features[at]), float(loss[at]))
+                Reason("feature", int(X.indices[heaviest[at]]), float(weights[at]))
                 for at in best
-                if loss[at] > 1e-6 * max(1.0, abs(float(score)))
+                if weights[at] > 1e-6 * max(1.0, abs(float(score)))
             ]
         )
     return found
 
 
-def _left_out(X: csr_matrix) -> tuple[NDArray[Any], csr_matrix]:
-    """Return the heaviest features of a row, and for each of them the row without it."""
-    heaviest = np.argsort(-np.abs(X.data), kind="stable")[:MAX_LEFT_OUT]
-    keep = ~np.eye(X.nnz, dtype=bool)[heaviest]
-    values = np.tile(X.data, (len(heaviest), 1))
-    length = np.linalg.norm(X.data)
-    rest = np.linalg.norm(values * keep, axis=1, keepdims=True)
-    # The row keeps its length, as it would if the text had never had the word.
-    values = np.where(rest > 0, values * (length / np.maximum(rest, 1e-12)), values)
-    indices = np.tile(X.indices, (len(heaviest), 1))[keep]
-    indptr = np.arange(len(heaviest) + 1) * (X.nnz - 1)
-    without = csr_matrix(
-        (values[keep].astype(np.float32), indices, indptr), shape=(len(heaviest), X.shape[1])
+def _scores_of(ranked: TopK, label: int) -> NDArray[Any]:
+    """Return the label's score in each row; where it is not ranked, that of the last that is."""
+    given = np.where(np.isfinite(ranked.scores), ranked.scores, np.inf)
+    lowest = given.min(axis=1)
+    # A row that has fewer labels than were asked for gives this one nothing.
+    scores = np.where(np.isfinite(ranked.scores[:, -1]), lowest, 0.0)
+    rows, places = np.nonzero(ranked.labels == label)
+    scores[rows] = ranked.scores[rows, places]
+    return scores
+
+
+def _variants(X: csr_matrix, tried: NDArray[Any]) -> csr_matrix:
+    """Return an empty row, the row without each of some features, and each of them alone.
+
+    Rows keep their length, as they would if the text had never had the other words.
+    """
+    n_tried, length = len(tried), np.linalg.norm(X.data)
+    keep = np.zeros((1 + 2 * n_tried, X.nnz), dtype=bool)
+    keep[1 : 1 + n_tried] = ~np.eye(X.nnz, dtype=bool)[tried]
+    keep[1 + n_tried :] = np.eye(X.nnz, dtype=bool)[tried]
+    values = np.where(keep, X.data, 0.0)
+    values *= length / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1e-12)
+    indptr = np.concatenate(([0], np.cumsum(keep.sum(axis=1))))
+    indices = np.broadcast_to(X.indices, keep.shape)[keep]
+    return csr_matrix(
+        (values[keep].astype(np.float32), indices, indptr), shape=(len(keep), X.shape[1])
     )
-    return X.indices[heaviest], without
 
 
 def _shown(served: Served, reason: Reason) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import { byId, count, element, percent, showProblem } from "./dom.js";
 import { startTeach } from "./teach.js";
 
 const TYPING_MS = 120;
+const MAX_TAGS = 12; // of a neighbour
 const MAX_LABELS = 50; // the sliders choose from these without asking again
 
 export function startText(shared, readModel) {
@@ -107,8 +108,7 @@ export function startText(shared, readModel) {
     const name = element(
       "button",
       { className: "tag-name", type: "button", "aria-expanded": isOpen, title: "Why?" },
-      bar,
-      element("span", { text: label.name }),
+      element("span", { className: "track" }, bar, element("span", { className: "name", text: label.name })),
       element("span", { className: "percent", text: percent(label.probability) }),
     );
     const item = element(
@@ -219,11 +219,16 @@ const chip = (name, isSame = false) =>
 function wordChip(word, most) {
   const made = element("li", { className: "chip word", text: word.name });
   made.title = `weight ${word.weight.toPrecision(3)}`;
-  made.style.opacity = 0.55 + 0.45 * Math.max(0, word.weight / most);
+  made.style.opacity = 0.7 + 0.3 * Math.max(0, word.weight / most);
   return made;
 }
 
 function neighbour(example, label) {
+  // The label itself comes first, so that it is seen among many.
+  const isOther = (other) => Number(other.label !== label.label);
+  const sorted = [...example.labels].sort((one, other) => isOther(one) - isOther(other));
+  const shownLabels = sorted.slice(0, MAX_TAGS);
+  const n = sorted.length - shownLabels.length;
   const text = example.text ?? `Training example ${count(example.id)}`;
   return element(
     "li",
@@ -232,7 +237,8 @@ function neighbour(example, label) {
     element(
       "ul",
       { className: "chips" },
-      ...example.labels.map((other) => chip(other.name, other.label === label.label)),
+      ...shownLabels.map((other) => chip(other.name, other.label === label.label)),
+      ...(n > 0 ? [chip(`and ${n} more`)] : []),
     ),
   );
 }

@@ -1,0 +1,150 @@
+"""GET /v1/labels and /v1/map: search, nearest labels, and where labels lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+
+from labelspace import Tagger
+from labelspace.models import MostCommon, NearestNeighbors, OneVsAll
+from labelspace.server.labelmap import positions, tree_positions
+from labelspace.server.labelsearch import LabelSearch
+from labelspace.server.relations import NO_PARENT, Relations, profiles_of
+from labelspace.server.served import Served
+from tests.planted import planted_corpus
+from tests.server.texts import TRAP
+
+
+def find(client: Any, **query: Any) -> Any:
+    answer = client.get("/v1/labels", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_labels_are_found_by_a_part_of_their_name_whatever_the_case(client: Any):
+    found = find(client, q="ARD")
+    assert [label["name"] for label in found["labels"]] == ["gardening"]
+    assert found["total"] == 1
+
+
+def test_a_label_comes_with_its_frequency_and_nearest_labels(client: Any, trained: Tagger):
+    label = find(client, q="outdoors")["labels"][0]
+    number = trained.label_names_.index("outdoors")
+    assert label["count"] == trained.estimator_.label_counts_[number]
+    near = [other["name"] for other in label["nearest"]]
+    assert set(near[:2]) == {"gardening", "sailing"}
+    alike = [other["similarity"] for other in label["nearest"]]
+    assert alike == sorted(alike, reverse=True)
+
+
+def test_without_a_query_all_labels_are_listed_by_frequency_in_pages(client: Any):
+    everything = find(client, limit=100)
+    counts = [label["count"] for label in everything["labels"]]
+    assert counts == sorted(counts, reverse=True)
+    assert everything["total"] == len(counts)
+    assert find(client, limit=2, offset=1)["labels"] == everything["labels"][1:3]
+    assert find(client, limit=2, offset=1000)["labels"] == []
+
+
+def test_html_in_a_name_is_only_text(client: Any):
+    assert find(client, q="<img")["labels"][0]["name"] == TRAP
+
+
+@pytest.mark.parametrize("query", [{"limit": 0}, {"limit": 1001}, {"offset": -1}, {"limit": "x"}])
+def test_a_bad_page_is_refused(client: Any, query: Any):
+    assert client.get("/v1/labels", params=query).status_code == 422
+
+
+def test_the_best_match_comes_first():
+    names = ["pineapple", "Apple tree", "big apple", "apple", "Äpple", "pear"]
+    search = LabelSearch(names, np.array([9, 1, 5, 1, 2, 3]))
+    assert search.find("apple") == [4, 3, 1, 2, 0]
+    assert search.find("  ") == [0, 2, 5, 4, 1, 3]
+    assert search.find("e\np") == []
+
+
+@given(st.lists(st.text(max_size=8), max_size=20), st.text(max_size=3))
+def test_search_finds_what_a_plain_loop_finds(names: list[str], query: str):
+    plain = [name for name in names if name.isascii()]
+    query = query if query.isascii() else "a"
+    wanted = query.lower().replace("\n", "").strip()
+    expected = {at for at, name in enumerate(plain) if wanted in name.lower().replace("\n", "")}
+    found = LabelSearch(plain, np.ones(len(plain), dtype=np.int64)).find(query)
+    assert set(found) == expected
+    assert len(found) == len(expected)
+
+
+def test_parents_are_the_narrowest_labels_that_hold_a_label():
+    # animal ⊃ dog ⊃ poodle, animal ⊃ cat, and a label that is never with others
+    rows = [[0], [0, 1], [0, 1, 2], [0, 1], [0, 3], [0, 3], [4]]
+    Y = np.zeros((len(rows), 5), dtype=np.float32)
+    for row, labels in enumerate(rows):
+        Y[row, labels] = 1
+    relations = Relations(csr_matrix(Y.T), Y.sum(axis=0).astype(np.int64))
+    assert relations.parent.tolist() == [NO_PARENT, 0, 1, 0, NO_PARENT]
+    assert relations.nearest[2, :2].tolist() == [1, 0]
+    assert (relations.nearest[4] == -1).all()
+
+
+@pytest.mark.parametrize("kind", [NearestNeighbors, OneVsAll, MostCommon])
+def test_every_method_has_a_map(kind: Any):
+    X, Y = planted_corpus()
+    served = Served(kind().fit(X, Y))
+    relations = Relations(profiles_of(served), served.estimator.label_counts_)
+    kind_of_map, places = positions(served, relations)
+    assert kind_of_map == "tree"
+    assert places.shape == (12, 2)
+    assert np.isfinite(places).all()
+    assert (np.linalg.norm(places, axis=1) <= 1 + 1e-6).all()
+    assert len(np.unique(places.round(6), axis=0)) == 12
+
+
+def test_a_models_own_map_is_shown():
+    X, Y = planted_corpus()
+    model = MostCommon().fit(X, Y)
+    model.label_map_ = np.random.default_rng(0).uniform(-0.7, 0.7, size=(12, 2))
+    served = Served(model)
+    relations = Relations(None, model.label_counts_)
+    kind, places = positions(served, relations)
+    assert kind == "poincare"
+    np.testing.assert_allclose(places, model.label_map_, rtol=1e-5)
+
+
+@given(st.integers(1, 60), st.integers(0, 10**6))
+def test_a_layout_is_the_same_each_time_with_rarer_labels_further_out(n: int, seed: int):
+    rng = np.random.default_rng(seed)
+    rank = rng.permutation(n)
+    order = np.argsort(rank)
+    parent = np.full(n, NO_PARENT)
+    for place, label in enumerate(order):
+        if place and rng.random() < 0.8:
+            parent[label] = order[rng.integers(place)]
+    places = tree_positions(parent, rank)
+    radius = np.linalg.norm(places, axis=1)
+    assert (np.diff(radius[order]) >= -1e-6).all()  # the rarer, the further out
+    assert radius.max() <= 1 + 1e-6
+    assert np.array_equal(places, tree_positions(parent, rank))
+
+
+def test_the_map_lists_the_most_frequent_labels_first(client: Any, trained: Tagger):
+    told = client.get("/v1/map").json()
+    assert told["total"] == len(told["label"]) == trained.estimator_.n_labels_
+    assert told["count"] == sorted(told["count"], reverse=True)
+    assert [trained.label_names_[label] for label in told["label"]] == told["name"]
+    first = client.get("/v1/map", params={"limit": 2}).json()
+    assert first["name"] == told["name"][:2]
+    assert client.get("/v1/map", headers={"Accept-Encoding": "identity"}).json() == told
+
+
+def test_models_without_names_show_numbers(client_of: Any, tmp_path: Path):
+    X, Y = planted_corpus()
+    NearestNeighbors().fit(X, Y).save(tmp_path / "model")
+    client = client_of(tmp_path / "model")
+    assert find(client, q="11")["labels"][0]["label"] == 11
+    assert sorted(client.get("/v1/map").json()["name"], key=int) == [str(n) for n in range(12)]

@@ -1,0 +1,36 @@
+"""Which words spoke for a label, where the method itself does not tell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from labelspace import Tagger
+from labelspace.server.served import Served
+from labelspace.server.why import explain
+from labelspace.topk import TopK
+
+
+def words_for(served: Served, text: str, label: str) -> list[str]:
+    X = served.model.features_.transform([text])
+    column = served.find_label(label)
+    ranked = served.estimator.predict_topk(X, served.n_labels)
+    score = ranked.scores[ranked.labels == column]
+    top = TopK(np.array([[column]]), score.reshape(1, 1))
+    return [reason["name"] for reason in explain(served, X, top)[0] if reason["kind"] == "feature"]
+
+
+def test_the_words_of_a_label_speak_for_it_even_if_each_would_do(trained: Tagger):
+    assert set(words_for(Served(trained), "prune the roses", "gardening")) == {"prune", "roses"}
+
+
+def test_the_words_of_another_label_do_not(trained: Tagger):
+    served = Served(trained)
+    assert set(words_for(served, "prune roses near the harbour", "sailing")) == {"harbour"}
+    assert "harbour" not in words_for(served, "prune roses near the harbour", "gardening")
+
+
+def test_a_text_without_known_words_has_none(trained: Tagger):
+    served = Served(trained)
+    X = trained.features_.transform(["zzz"])
+    top = TopK(np.array([[0]]), np.array([[0.5]], dtype=np.float32))
+    assert explain(served, X, top) == [[]]
