@@ -107,7 +107,8 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     Python's ``\\w`` has no marks, so the classes are spelled out; up to U+FFFF the ``re`` module
     turns them into a table, which is as fast.
     """
-    in_words, in_runs = [], []
+    in_words: list[int] = []
+    in_runs: list[int] = []
     for code in range(0x10000):
         if unicodedata.category(chr(code))[0] in "LMN":
             spaceless = any(first <= code <= last for first, last in _SPACELESS_BLOCKS)
