@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -113,6 +114,27 @@ def test_saving_again_replaces_and_leaves_nothing_beside(folder: Path, model: Mo
     MostCommon(k=3).fit(np.eye(3), [[0], [1], [1]]).save(folder)
     assert labelspace.load(folder).k == 3
     assert [entry.name for entry in folder.parent.iterdir()] == ["model"]
+
+
+def test_a_model_that_is_replaced_while_it_is_loaded_is_never_a_mixture(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    done = threading.Event()
+
+    def part_of(number: int) -> LabelEncoder:
+        return part(**{f"array{at}": np.full(50, number) for at in range(10)})
+
+    def replace() -> None:
+        for number in range(1, 40):
+            store.save(part_of(number), folder)
+        done.set()
+
+    store.save(part_of(0), folder)
+    saver = threading.Thread(target=replace)
+    saver.start()
+    while not done.is_set():
+        arrays = vars(store.load(folder)).values()
+        assert len({int(value) for array in arrays for value in array}) == 1
+    saver.join()
 
 
 def test_fallback_without_atomic_exchange(

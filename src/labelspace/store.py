@@ -86,6 +86,29 @@ def save(model: Storable, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read the model in folder ``path``: an estimator or a ``Tagger``."""
     folder = _existing(Path(path))
+    while True:
+        before = _identity(folder)
+        try:
+            loaded = _load(folder)
+        except (ModelFileError, OSError):
+            if _identity(folder) == before:
+                raise
+        else:
+            if _identity(folder) == before:
+                return loaded
+        # A save has put another model here meanwhile: what was read may be of both.
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Return what changes when the model in ``folder`` is replaced."""
+    try:
+        found = os.stat(folder / MANIFEST)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def _load(folder: Path) -> Any:
     manifest = read_manifest(folder)
     _verify(folder, manifest)
     try:
