@@ -306,7 +306,7 @@ def serve(
         typer.Option(envvar="LABELSPACE_TOKEN", help="Who has it may teach the model."),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
-    threads: Threads = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of each process's model.")] = 1,
     queue: Annotated[int, typer.Option(min=1, help="Rows that may wait for the model.")] = 64,
     time_limit: Annotated[
         float, typer.Option(min=0.1, help="Seconds that a request may take.")

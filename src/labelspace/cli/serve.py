@@ -16,7 +16,7 @@ def run_serve(
     port: int,
     token: str | None,
     workers: int,
-    n_threads: int | None,
+    n_threads: int,
     queue: int,
     time_limit: float,
     max_body: int,

@@ -47,7 +47,9 @@ def make_app(settings: Settings, served: Served | None = None) -> Guard:
     served : Served, optional
         The model, where it was loaded before.
     """
-    parts = Parts(settings, served or Served.load(settings.folder))
+    if served is None:
+        served = Served.load(settings.folder, settings.n_threads)
+    parts = Parts(settings, served)
     app = FastAPI(
         title="labelspace",
         version=__version__,

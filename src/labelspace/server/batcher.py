@@ -39,8 +39,8 @@ class Batcher:
         Rows that may wait.
     time_limit : float
         Seconds after which a request is given up.
-    n_threads : int, optional
-        Threads that the model may use; all cores unless given.
+    n_threads : int, default=1
+        Threads that the model may use.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Batcher:
         *,
         queue: int,
         time_limit: float,
-        n_threads: int | None = None,
+        n_threads: int = 1,
     ) -> None:
         self.served = served
         self.time_limit = time_limit

@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from labelspace import store
+from labelspace import store, threads
 from labelspace.errors import LabelspaceError
 from labelspace.labels import LabelEncoder
 from labelspace.server.batcher import Batcher
@@ -109,12 +109,12 @@ class Learning:
     async def adopt(self, served: Served) -> None:
         """Teach a newly loaded model what the log has beyond it, and serve it."""
         async with self._turn:
-            await asyncio.to_thread(self._catch_up, served)
+            await asyncio.to_thread(self._catch_up_aside, served)
             self._batcher.replace(served)
 
     def start(self, served: Served) -> None:
         """Teach the first model what the log has beyond it, before anything is served."""
-        n_rows = self._catch_up(served)
+        n_rows = self._catch_up_aside(served)
         self._n_unsaved = n_rows
         if n_rows:
             logger.info("Learned %d rows again from %s.", n_rows, self._log.path)
@@ -162,6 +162,11 @@ class Learning:
         if n_rows > before:
             self._log.mark(served.model, n_rows)
         return n_rows - before
+
+    def _catch_up_aside(self, served: Served) -> int:
+        """The same for a model that is not served yet, on any thread."""
+        with threads.limit(self._settings.n_threads):
+            return self._catch_up(served)
 
     def _learned(
         self, served: Served, rows: Sequence[LearnRow]

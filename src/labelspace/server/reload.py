@@ -65,7 +65,9 @@ class Watcher:
         if found == self._failed and time.monotonic() < self._again:
             return
         try:
-            served = await asyncio.to_thread(Served.load, self._settings.folder)
+            served = await asyncio.to_thread(
+                Served.load, self._settings.folder, self._settings.n_threads
+            )
             await self._learning.adopt(served)
         except Exception as error:
             self._metrics.add("labelspace_model_load_failures_total", 1)

@@ -34,7 +34,8 @@ def serve(
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("labelspace.server").setLevel(logging.INFO)
     sys.setswitchinterval(SWITCH_SECONDS)
-    served = Served.load(settings.folder)  # a bad folder is told before anything starts
+    # A bad folder is told before anything starts.
+    served = Served.load(settings.folder, settings.n_threads)
     threading.Thread(target=_tell, args=(settings, on_ready, open_browser), daemon=True).start()
     if settings.workers == 1:
         uvicorn.run(make_app(settings, served), **_options(settings))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
-from labelspace import store
+from labelspace import store, threads
 from labelspace.base import LabelRanker
 from labelspace.data.corpus import build_csr
 from labelspace.models import METHODS, OneVsAll
@@ -68,12 +68,13 @@ class Served:
         self._feature_columns: dict[str, int] | None = None
 
     @staticmethod
-    def load(folder: Path) -> Served:
+    def load(folder: Path, n_threads: int = 1) -> Served:
         """Load a model folder and let it rank once, so that the first request does not wait."""
         identity, version = identity_of(folder), version_of(folder)
         served = Served(store.load(folder), version, identity)
         served.estimator.n_threads = None  # the batcher sets them once, for its whole thread
-        served.warm_up()
+        with threads.limit(n_threads):
+            served.warm_up()
         return served
 
     def warm_up(self) -> None:

@@ -51,7 +51,8 @@ class Settings:
     port: int = 8000
     token: str | None = None
     workers: int = 1
-    n_threads: int | None = None
+    n_threads: int = 1
+    """Threads of the model in each worker: for a few rows, more cost more than they bring."""
     limits: Limits = field(default_factory=Limits)
     poll: float = 1.0
     """Seconds between two looks at the model folder and at what other workers learned."""
