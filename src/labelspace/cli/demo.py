@@ -56,6 +56,7 @@ def run_demo(
     if not json:
         _show_results(results)
         _show_tags(tags)
+        _show_why(model, train)
         _say_what_next(out)
     return {
         "out": str(out),
@@ -108,6 +109,21 @@ def _show_tags(tags: dict[str, list[tuple[str, float]]]) -> None:
             for sentence, named in tags.items()
         ],
     )
+
+
+def _show_why(model: Tagger, train: Corpus) -> None:
+    """Say why the first sentence got its tags, for methods that can tell."""
+    if not hasattr(model.estimator_, "explain"):
+        return
+    print(f"\nWhy these, for “{SENTENCES[0]}”?")
+    for why in model.explain(SENTENCES[0], k=3, n_reasons=3):
+        names = [
+            textwrap.shorten((train.texts or [])[int(reason.name)], 40, placeholder=" …")
+            if reason.kind == "example"
+            else reason.name
+            for reason in why.reasons
+        ]
+        print(f"  {why.label} because of {', '.join(names)}")
 
 
 def _say_what_next(out: Path) -> None:

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -46,18 +47,24 @@ SENTENCES = (
     "fit a smoothing spline through noisy points",
     "eigenvalues of a large sparse symmetric matrix",
     "draw random numbers from a normal distribution",
-    "test whether two samples have the same mean",
-    "cluster points into groups of similar density",
+    "test whether two independent samples have equal means",
+    "cluster points by density and leave outliers out",
     "low-pass filter for a noisy signal",
-    "read a comma separated file line by line",
+    "parse the fields of a CSV file",
     "compile a Python function to fast machine code",
-    "find the nearest neighbours of a vector",
+    "find the k nearest neighbors of each point",
     "choose the best hyper-parameters by cross-validation",
 )
 
 # Every document whose name falls into this share of all hashes is for testing.
 TEST_SHARE = 0.2
 _SHORTEST, _LONGEST = 6, 300
+
+
+class _Document(NamedTuple):
+    name: str
+    text: str
+    labels: list[str]
 
 
 def build_demo_corpus(packages: Sequence[str] | None = None) -> tuple[Corpus, Corpus]:
@@ -79,12 +86,12 @@ def build_demo_corpus(packages: Sequence[str] | None = None) -> tuple[Corpus, Co
     >>> train.label_names == test.label_names
     True
     """
-    names, texts, label_lists = _documents(_all_docstrings(packages))
-    label_names = _shared(label_lists)
+    documents = _documents(_all_docstrings(packages))
+    label_names = sorted({label for document in documents for label in document.labels})
     column = {name: at for at, name in enumerate(label_names)}
-    rows = [sorted({column[label] for label in row if label in column}) for row in label_lists]
-    is_test = np.array([_hash(name) < TEST_SHARE for name in names], dtype=bool)
-    if not len(rows) or is_test.all() or not is_test.any():
+    rows = [[column[label] for label in document.labels] for document in documents]
+    is_test = np.array([_hash(document.name) < TEST_SHARE for document in documents], dtype=bool)
+    if is_test.all() or not is_test.any():
         raise DataError(
             "There is too little documentation to make a corpus of: name other packages to read."
         )
@@ -94,7 +101,7 @@ def build_demo_corpus(packages: Sequence[str] | None = None) -> tuple[Corpus, Co
     whole = Corpus(
         X=None,
         Y=csr_matrix((ones, indices, indptr), shape=(len(rows), len(label_names))),
-        texts=texts,
+        texts=[document.text for document in documents],
         label_names=label_names,
     )
     return whole.take(np.flatnonzero(~is_test)), whole.take(np.flatnonzero(is_test))
@@ -120,13 +127,12 @@ def _all_docstrings(packages: Sequence[str] | None) -> Iterator[Docstring]:
         yield from standard_library()
 
 
-def _documents(
-    docstrings: Iterable[Docstring],
-) -> tuple[list[str], list[str], list[list[str]]]:
-    """Return names, texts and labels of the documents, in the order of their texts' names.
+def _documents(docstrings: Iterable[Docstring]) -> list[_Document]:
+    """Return the documents in the order of their names.
 
     The same text in several places is one document with the labels that all of them share: it
-    cannot be told from the text which of them is meant.
+    cannot be told from the text which of them is meant. Labels of one document only are left out,
+    since nothing can be learned about them and then tested.
     """
     by_text: dict[str, tuple[str, set[str]]] = {}
     for docstring in docstrings:
@@ -136,13 +142,12 @@ def _documents(
         labels = _labels(docstring)
         name, known = by_text.get(text, (docstring.name, labels))
         by_text[text] = min(name, docstring.name), known & labels
-    documents = sorted((name, text, sorted(labels)) for text, (name, labels) in by_text.items())
-    documents = [document for document in documents if document[2]]
-    return (
-        [name for name, _, _ in documents],
-        [text for _, text, _ in documents],
-        [labels for _, _, labels in documents],
-    )
+    counts = Counter(label for _, labels in by_text.values() for label in labels)
+    documents = [
+        _Document(name, text, sorted(label for label in labels if counts[label] > 1))
+        for text, (name, labels) in by_text.items()
+    ]
+    return sorted(document for document in documents if document.labels)
 
 
 def _labels(docstring: Docstring) -> set[str]:
@@ -151,12 +156,6 @@ def _labels(docstring: Docstring) -> set[str]:
     modules = {".".join(parts[:end]) for end in range(1, depth + 1)}
     parameters = {f"{name}=" for name in docstring.parameters}
     return modules | parameters | set(see_also(docstring.text))
-
-
-def _shared(label_lists: list[list[str]]) -> list[str]:
-    """Return the labels of at least two documents: of others nothing can be learned and tested."""
-    counts = Counter(chain.from_iterable(label_lists))
-    return sorted(label for label, count in counts.items() if count > 1)
 
 
 def _hash(name: str) -> float:
