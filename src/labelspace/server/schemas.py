@@ -30,12 +30,11 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-WholeNumber = Annotated[StrictInt, BeforeValidator(_whole)]
 # No control characters: a label's name stands on one line of a file, of a table, of a page.
 LabelName = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
-LabelId = Annotated[WholeNumber, Field(ge=0, le=MAX_LABEL)]
+LabelId = Annotated[StrictInt, Field(ge=0, le=MAX_LABEL), BeforeValidator(_whole)]
 LabelRef = LabelId | LabelName
-FeatureId = Annotated[WholeNumber, Field(ge=0, le=MAX_LABEL)]
+FeatureId = Annotated[StrictInt, Field(ge=0, le=MAX_LABEL), BeforeValidator(_whole)]
 FeatureName = Annotated[str, Field(max_length=500)]
 # What a float32 can hold.
 Value = Annotated[float, Field(ge=-3.4e38, le=3.4e38)]
@@ -80,7 +79,9 @@ class Row(Request):
 class TagRequest(Row):
     """A row to tag, and how."""
 
-    k: WholeNumber = Field(default=5, ge=1, le=MAX_K, description="Labels to give at most.")
+    k: Annotated[StrictInt, Field(ge=1, le=MAX_K), BeforeValidator(_whole)] = Field(
+        default=5, description="Labels to give at most."
+    )
     threshold: float | None = Field(
         default=None, description="Score below which labels are left out."
     )

@@ -70,6 +70,7 @@ class Served:
     @staticmethod
     def load(folder: Path, n_threads: int = 1) -> Served:
         """Load a model folder and let it rank once, so that the first request does not wait."""
+        store.read_manifest(folder)  # says in a sentence what is wrong with a folder
         identity, version = identity_of(folder), version_of(folder)
         served = Served(store.load(folder), version, identity)
         served.estimator.n_threads = None  # the batcher sets them once, for its whole thread
