@@ -1,0 +1,523 @@
+"""The page in a real browser, walked through as its description promises.
+
+Where chromium and chromedriver are not installed these tests are skipped and say so.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labelspace import Tagger
+from labelspace.models import MostCommon
+from tests.server.running import TOKEN, Running
+from tests.server.texts import TRAP
+
+pytest.importorskip("selenium", reason="needs the extra 'dev'")
+
+from selenium.webdriver.common.keys import Keys
+
+from tests.server import browser as browsers
+from tests.server.browser import Browser
+
+pytestmark = pytest.mark.skipif(
+    browsers.paths() is None,
+    reason="needs chromium and chromedriver (Debian: apt-get install chromium chromium-driver)",
+)
+
+ROSES = "prune the roses beside the oven"
+
+
+@pytest.fixture(scope="module")
+def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("downloads")
+
+
+@pytest.fixture(scope="module")
+def opened(downloads: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    browser = Browser(tmp_path_factory.mktemp("profile"), downloads)
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture(scope="module")
+def taught(trained: Tagger, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server that tests may teach."""
+    folder = tmp_path_factory.mktemp("taught") / "model"
+    trained.save(folder)
+    server = Running(folder, "--token", TOKEN)
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def page(opened: Browser, running: Running) -> Iterator[Browser]:
+    """The page, fresh; it may not have complained by the end."""
+    opened.set_size(1280, 900)
+    opened.set_dark(False)
+    opened.open(running.address)
+    yield opened
+    assert opened.offline_problems() == []
+
+
+def tags(page: Browser) -> list[str]:
+    return page.texts("#tags .name")
+
+
+def write(page: Browser, text: str) -> list[str]:
+    """Type a text and return its tags when they are there."""
+    page.type("#text", text)
+    page.wait(lambda: tags(page) and page.element("#tags").get_attribute("aria-busy") == "false")
+    return tags(page)
+
+
+def test_tags_appear_as_one_types_with_probability_bars(page: Browser, trained: Tagger):
+    write(page, ROSES)
+    expected = [name for name, _ in trained.tag(ROSES, k=5)]
+    page.wait(lambda: tags(page) == expected)
+    bars = page.run(
+        "return [...document.querySelectorAll('.bar')].map("
+        "(bar) => bar.getBoundingClientRect().width / bar.parentElement.clientWidth)"
+    )
+    shares = [int(text.rstrip(" %")) / 100 for text in page.texts(".percent")]
+    assert bars == pytest.approx(shares, abs=0.03)
+    page.element("#text").clear()
+    page.type("#text", " checkmate with the rook")
+    page.wait(lambda: tags(page) and tags(page)[0] == "chess")
+
+
+def test_a_click_shows_the_neighbours_with_their_tags_and_the_words(page: Browser):
+    first = write(page, ROSES)[0]
+    page.click(".tag-name")
+    page.wait(lambda: page.elements(".why .neighbour"))
+    assert set(page.texts(".why .word")) & {"prune", "roses", "oven"}
+    assert page.texts(".neighbour > span")[0].startswith("notes about")
+    assert page.texts(".neighbour .chip.same")[0] == first
+    page.click(".tag-name")
+    assert not page.elements(".why")
+
+
+def test_the_sliders_choose_how_many_and_how_probable(page: Browser):
+    write(page, ROSES)
+    page.slide("k", 2)
+    assert len(tags(page)) == 2
+    page.slide("k", 8)
+    everything = tags(page)
+    assert len(everything) > 4
+    shares = [label["probability"] for label in _labels(page)]
+    page.slide("threshold", 30)
+    assert page.text("threshold-shown") == "30 %"
+    assert tags(page) == [
+        name for name, share in zip(everything, shares, strict=True) if share >= 0.3
+    ]
+    page.slide("threshold", 100)
+    page.wait(lambda: "No tag is that probable" in page.text("tags-empty"))
+
+
+def _labels(page: Browser) -> Any:
+    return page.run(
+        "return fetch('/v1/tag', {method: 'POST', headers: {'Content-Type': 'application/json'},"
+        " body: JSON.stringify({text: arguments[0], k: 8})})"
+        ".then((answer) => answer.json()).then((answer) => answer.labels)",
+        ROSES,
+    )
+
+
+def test_names_and_texts_with_html_are_shown_as_text(page: Browser):
+    assert TRAP in write(page, f"onerror {TRAP} <script>document.title='hacked'</script>")
+    page.click(".tag-name")
+    page.wait(lambda: page.elements(".why .neighbour"))
+    page.type("#add", "<img")
+    page.wait(lambda: page.elements("#suggestions li"))
+    page.click("#tab-map")
+    page.wait(lambda: page.element("#canvas").get_attribute("data-drawn"))
+    page.type("#map-search", "<img")
+    page.wait(lambda: page.elements("#map-found button"))
+    page.click("#map-found button")
+    page.wait(lambda: page.text("map-label-name") == TRAP)
+    assert not page.elements("main img")
+    assert page.driver.title == "labelspace"
+
+
+def test_accepted_and_added_tags_are_learned_at_once(opened: Browser, taught: Running):
+    opened.set_size(1280, 900)
+    opened.open(taught.address)
+    assert opened.run("return document.getElementById('learn').disabled")
+    text = "onerror onerror in the oven"
+    before = write(opened, text)
+    opened.click(".tag:nth-child(1) .accept")
+    opened.click(".tag:nth-child(2) .reject")
+    assert opened.element(".tag:nth-child(2)").get_attribute("class") == "tag rejected"
+    opened.type("#add", "baking trouble")
+    opened.wait(lambda: "new label" in "".join(opened.texts("#suggestions li")))
+    opened.press(Keys.ENTER)
+    assert opened.texts("#chosen li > span") == [before[0], "baking trouble"]
+    opened.type("#token", "not the token")
+    opened.click("#learn")
+    opened.wait(lambda: "token is missing or wrong" in opened.text("teach-status"))
+    opened.element("#token").clear()
+    opened.type("#token", TOKEN)
+    opened.click("#learn")
+    opened.wait(lambda: "Learned. New: baking trouble." in opened.text("teach-status"))
+    opened.wait(lambda: "baking trouble" in tags(opened))
+    assert "241 examples" in opened.text("model")
+    row = json.loads((taught.log.parent / "model.learned.jsonl").read_text())
+    assert (row["text"], row["labels"]) == (text, [before[0], "baking trouble"])
+    opened.click("#tab-map")
+    opened.type("#map-search", "baking")
+    opened.wait(lambda: opened.texts("#map-found span") == ["baking trouble"])
+    opened.offline_problems()  # the refusal of the wrong token
+
+
+def test_labels_are_suggested_while_adding(page: Browser):
+    write(page, ROSES)
+    page.type("#add", "astro")
+    page.wait(lambda: page.texts("#suggestions li > span") == ["astronomy", "astro"])
+    page.press(Keys.ARROW_DOWN)
+    page.press(Keys.ENTER)
+    assert page.texts("#chosen li > span") == ["astronomy"]
+    page.click("#chosen button")
+    assert page.texts("#chosen li") == []
+
+
+def test_without_a_token_the_page_says_that_teaching_is_off(
+    opened: Browser, start: Any, folder: Path
+):
+    opened.open(start(folder).address)
+    assert "--token" in opened.text("teach-hint")
+    assert not opened.element("#token-row").is_displayed()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("texts.txt", "prune the roses\n\ncheckmate, rook\n"),
+        ("texts.csv", 'id,text\r\n1,"prune\nthe ""roses"""\r\n2,"checkmate, rook"\r\n'),
+        ("texts.tsv", "prune the roses\tgardening\ncheckmate, rook\tchess\n"),
+        ("texts.jsonl", '{"text": "prune the roses"}\n{"text": "checkmate, rook"}\n'),
+    ],
+)
+def test_a_file_is_tagged_and_downloaded(
+    page: Browser, tmp_path: Path, downloads: Path, name: str, content: str
+):
+    (tmp_path / name).write_text(content)
+    page.click("#tab-file")
+    page.element("#file").send_keys(str(tmp_path / name))
+    page.wait(lambda: "Done: 2 rows" in page.text("job-status"))
+    assert page.run("const p = document.getElementById('progress'); return p.value / p.max") == 1
+    assert page.texts("#preview .cell-tags li:first-child")[1].startswith("chess")
+    stem = name.partition(".")[0]
+    page.click("#save-jsonl")
+    saved = page.wait(lambda: _read(downloads / f"{stem}.tags.jsonl"))
+    rows = [json.loads(line) for line in saved.splitlines()]
+    assert [row["labels"][0] for row in rows] == ["gardening", "chess"]
+    assert rows[1]["text"] == "checkmate, rook"
+    page.click("#save-csv")
+    saved = page.wait(lambda: _read(downloads / f"{stem}.tags.csv"))
+    table = list(csv.DictReader(saved.lstrip("\ufeff").splitlines(keepends=True)))
+    assert [row["label 1"] for row in table] == ["gardening", "chess"]
+    assert float(table[0]["score 1"]) == pytest.approx(rows[0]["scores"][0])
+
+
+def _read(path: Path) -> str:
+    """Return a download when it is complete, and take it away."""
+    if not path.exists() or path.with_name(path.name + ".crdownload").exists():
+        return ""
+    content = path.read_text()
+    path.unlink()
+    return content
+
+
+def test_a_dropped_file_shows_progress_and_can_be_stopped(page: Browser):
+    page.click("#tab-file")
+    page.run(
+        """
+        const lines = Array.from({length: 20000}, (_, row) => `prune roses ${row}`).join("\\n");
+        const data = new DataTransfer();
+        data.items.add(new File([lines], "many.txt"));
+        const drop = document.getElementById("drop");
+        drop.dispatchEvent(new DragEvent("dragover", {dataTransfer: data, cancelable: true}));
+        if (!drop.classList.contains("over")) throw new Error("the target does not light up");
+        drop.dispatchEvent(new DragEvent("drop", {dataTransfer: data, cancelable: true}));
+        """
+    )
+    page.wait(lambda: " of 20,000 rows" in page.text("job-status"))
+    seen = page.run("return document.getElementById('progress').value")
+    page.wait(lambda: page.run("return document.getElementById('progress').value") > seen)
+    page.click("#cancel")
+    page.wait(lambda: "Stopped" in page.text("job-status"))
+    assert not page.element("#save-csv").get_attribute("disabled")
+
+
+def test_a_formula_is_no_formula_in_the_csv(page: Browser, tmp_path: Path, downloads: Path):
+    (tmp_path / "formula.txt").write_text("=HYPERLINK(roses)\n")
+    page.click("#tab-file")
+    page.element("#file").send_keys(str(tmp_path / "formula.txt"))
+    page.wait(lambda: "Done" in page.text("job-status"))
+    page.click("#save-csv")
+    saved = page.wait(lambda: _read(downloads / "formula.tags.csv"))
+    assert "\n'=HYPERLINK(roses)," in saved
+
+
+def test_a_file_without_texts_is_told(page: Browser, tmp_path: Path):
+    (tmp_path / "bad.jsonl").write_text("no json\n")
+    page.click("#tab-file")
+    page.element("#file").send_keys(str(tmp_path / "bad.jsonl"))
+    page.wait(lambda: "Line 1 is not JSON" in page.text("job-status"))
+
+
+def test_the_map_shows_the_text_among_its_labels(page: Browser):
+    write(page, ROSES)
+    page.click("#tab-map")
+    page.wait(lambda: page.element("#canvas").get_attribute("data-drawn"))
+    assert ROSES in page.text("map-text-shown")
+    ground = page.run(
+        "return getComputedStyle(document.documentElement).getPropertyValue('--text-point')"
+    )
+    page.click("#map-text-go")
+    page.wait(lambda: _has_colour(page, ground))
+    page.click("#tab-text")
+    page.click("#clear")
+    page.click("#tab-map")
+    page.wait(lambda: not page.element("#map-text").is_displayed())
+    page.wait(lambda: not _has_colour(page, ground))
+
+
+def _has_colour(page: Browser, colour: str) -> bool:
+    """Look for the pixels of a colour in the map."""
+    wanted = [int(colour.strip()[at : at + 2], 16) for at in (1, 3, 5)]
+    return page.run(
+        """
+        const canvas = document.getElementById("canvas");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        let n = 0;
+        for (let at = 0; at < data.length; at += 4) {
+          if (arguments[0].every((part, i) => Math.abs(data[at + i] - part) < 4)) n += 1;
+        }
+        return n > 30;
+        """,
+        wanted,
+    )
+
+
+def test_the_map_is_searched_and_tells_the_nearest_labels(page: Browser):
+    page.click("#tab-map")
+    page.wait(lambda: page.element("#canvas").get_attribute("data-drawn"))
+    page.type("#map-search", "OUT")
+    page.wait(lambda: page.texts("#map-found span") == ["outdoors"])
+    page.press(Keys.ENTER)
+    page.wait(lambda: page.text("map-label-name") == "outdoors")
+    page.wait(lambda: set(page.texts("#map-label-nearest span")[:2]) == {"gardening", "sailing"})
+    page.click("#map-label-nearest button")
+    page.wait(lambda: page.text("map-label-name") in ("gardening", "sailing"))
+    page.element("#map-search").clear()
+    page.type("#map-search", "no such")
+    page.wait(lambda: "No label" in page.text("map-found"))
+
+
+def test_the_map_moves_by_keys_wheel_and_buttons(page: Browser):
+    page.click("#tab-map")
+    page.wait(lambda: page.element("#canvas").get_attribute("data-drawn"))
+
+    def scale() -> float:
+        return float(page.element("#canvas").get_attribute("data-scale"))
+
+    whole = scale()
+    page.click("#zoom-in")
+    page.wait(lambda: scale() > 1.5 * whole)
+    page.click("#zoom-all")
+    page.wait(lambda: scale() == whole)
+    page.element("#canvas").send_keys("+", "+")
+    page.wait(lambda: scale() > 1.8 * whole)
+    page.element("#canvas").send_keys(Keys.ARROW_LEFT, Keys.ARROW_UP, "-", "0")
+    page.wait(lambda: scale() == whole)
+    page.run(
+        "document.getElementById('canvas').dispatchEvent(new WheelEvent('wheel',"
+        " {deltaY: -200, cancelable: true, clientX: 300, clientY: 300}))"
+    )
+    page.wait(lambda: scale() > 1.3 * whole)
+
+
+def test_a_label_under_the_pointer_is_named(page: Browser):
+    page.click("#tab-map")
+    page.wait(lambda: page.element("#canvas").get_attribute("data-drawn"))
+    # The most frequent label lies in the middle of the map.
+    page.run(
+        """
+        const box = document.getElementById("canvas").getBoundingClientRect();
+        const where = {clientX: box.x + box.width / 2, clientY: box.y + box.height / 2};
+        const canvas = document.getElementById("canvas");
+        canvas.dispatchEvent(new PointerEvent("pointermove", {...where, pointerId: 1}));
+        """
+    )
+    page.wait(lambda: "outdoors ·" in page.text("tip"))
+
+
+def test_fifty_thousand_labels_are_drawn_smoothly(opened: Browser, start: Any, tmp_path: Path):
+    n = 50_000
+    rng = np.random.default_rng(0)
+    model = MostCommon().fit(
+        np.eye(200, 4, dtype=np.float32),
+        [rng.integers(0, n, 400).tolist() for _ in range(199)] + [[n - 1]],
+    )
+    angle, radius = rng.uniform(0, 2 * np.pi, n), np.sqrt(rng.uniform(0, 1, n))
+    model.label_map_ = np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
+    model.label_names_ = [f"label number {label}" for label in range(n)]
+    model.save(tmp_path / "model")
+    opened.set_size(1280, 900)
+    opened.open(start(tmp_path / "model").address + "/#map")
+    opened.wait(lambda: "50,000 labels" in opened.text("map-status"))
+    opened.wait(lambda: opened.element("#canvas").get_attribute("data-drawn"))
+    times = opened.run(
+        """
+        const canvas = document.getElementById("canvas");
+        const box = canvas.getBoundingClientRect();
+        const times = [];
+        const wheel = (deltaY) => canvas.dispatchEvent(new WheelEvent("wheel",
+          {deltaY, cancelable: true, clientX: box.x + 400, clientY: box.y + 300}));
+        const done = arguments[0];
+        return new Promise((finish) => {
+          let step = 0;
+          const next = () => {
+            if (canvas.dataset.frames !== seen) {
+              times.push(Number(canvas.dataset.milliseconds));
+              seen = canvas.dataset.frames;
+            }
+            step += 1;
+            if (step > 120) { finish(times); return; }
+            wheel(step < 60 ? -60 : 60);
+            requestAnimationFrame(next);
+          };
+          let seen = canvas.dataset.frames;
+          requestAnimationFrame(next);
+        });
+        """
+    )
+    assert len(times) > 50
+    # Time of JavaScript for a frame; 33 ms is 30 frames a second, on a machine that is busy
+    # with tests and draws without a graphics card.
+    assert np.median(times) < 33
+    opened.type("#map-search", "number 49999")
+    opened.wait(lambda: opened.texts("#map-found span") == ["label number 49999"])
+
+
+def test_the_keyboard_does_everything(page: Browser):
+    write(page, ROSES)
+    page.run("document.querySelector('.tag-name').focus()")
+    page.press("a")
+    page.wait(lambda: "accepted" in page.element(".tag:nth-child(1)").get_attribute("class"))
+    page.press(Keys.ARROW_DOWN)
+    page.press("r")
+    page.wait(lambda: "rejected" in page.element(".tag:nth-child(2)").get_attribute("class"))
+    page.press(Keys.ENTER)
+    page.wait(lambda: page.elements(".tag:nth-child(2) .why h3"))
+    page.element("body").send_keys(Keys.ALT, "3")
+    page.wait(lambda: page.element("#view-map").is_displayed())
+    page.press(Keys.ARROW_LEFT)
+    page.wait(lambda: page.element("#view-file").is_displayed())
+    assert page.driver.current_url.endswith("#file")
+
+
+def test_light_and_dark_follow_the_system_or_the_button(page: Browser):
+    def ground() -> str:
+        return page.run("return getComputedStyle(document.documentElement).backgroundColor")
+
+    light = ground()
+    page.set_dark(True)
+    page.wait(lambda: ground() != light)
+    page.click("#theme")  # light, whatever the system says
+    page.wait(lambda: ground() == light)
+    page.click("#theme")
+    page.click("#theme")
+    page.wait(lambda: page.text("theme") == "Theme: system")
+    page.set_dark(False)
+
+
+@pytest.mark.parametrize("view", ["text", "file", "map"])
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_phone_shows_every_view_without_scrolling_sideways(page: Browser, view: str, dark: bool):
+    page.set_dark(dark)
+    page.set_size(360, 740, phone=True)
+    write(page, ROSES + " " + "verylongword" * 20)
+    page.click(f"#tab-{view}")
+    page.wait(lambda: page.element(f"#view-{view}").is_displayed())
+    assert page.run("return document.documentElement.scrollWidth") <= 360
+    small = page.run(
+        "return [...document.querySelectorAll('button, input')]"
+        ".filter((e) => e.offsetParent && e.getBoundingClientRect().height < 24"
+        " && e.type !== 'range' && e.type !== 'file' && !e.closest('.chip'))"
+        ".map((e) => e.outerHTML)"
+    )
+    assert small == []
+
+
+def test_text_is_readable_in_both_themes(page: Browser):
+    """WCAG AA: 4.5 to 1 between the text's colours and the grounds they stand on."""
+    for dark in (False, True):
+        page.set_dark(dark)
+        page.wait(
+            lambda dark=dark: (
+                page.run("return document.documentElement.dataset.theme")
+                == ("dark" if dark else "light")
+            )
+        )
+        colours = page.run(
+            "const style = getComputedStyle(document.documentElement);"
+            "return Object.fromEntries(['ground', 'raised', 'ink', 'quiet', 'accent', 'accent-ink',"
+            " 'bar', 'warn-ground', 'warn-ink'].map((name) =>"
+            " [name, style.getPropertyValue(`--${name}`).trim()]))"
+        )
+        pairs = [
+            ("ink", "ground"), ("ink", "raised"), ("ink", "bar"), ("quiet", "ground"),
+            ("quiet", "raised"), ("accent", "raised"), ("accent-ink", "accent"),
+            ("warn-ink", "warn-ground"),
+        ]  # fmt: skip
+        for text, ground in pairs:
+            assert _contrast(colours[text], colours[ground]) >= 4.5, (dark, text, ground)
+
+
+def _contrast(one: str, other: str) -> float:
+    def luminance(colour: str) -> float:
+        parts = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_every_control_has_a_name(page: Browser):
+    write(page, ROSES)
+    for view in ("text", "file", "map"):
+        page.click(f"#tab-{view}")
+        nameless = page.run(
+            "return [...document.querySelectorAll('button, input, textarea, canvas[tabindex]')]"
+            ".filter((e) => e.offsetParent && !(e.textContent.trim() || e.labels?.length"
+            " || e.getAttribute('aria-label')))"
+            ".map((e) => e.outerHTML)"
+        )
+        assert nameless == []
+
+
+def test_a_server_that_is_gone_is_told(opened: Browser, start: Any, folder: Path):
+    server = start(folder)
+    opened.open(server.address)
+    server.kill()
+    opened.type("#text", "roses")
+    opened.wait(lambda: "cannot be reached" in opened.text("problem"))
+    opened.offline_problems()
+
+
+def test_nothing_is_fetched_from_elsewhere(page: Browser, running: Running):
+    write(page, ROSES)
+    page.click("#tab-map")
+    page.wait(lambda: page.element("#canvas").get_attribute("data-drawn"))
+    fetched = page.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
+    assert fetched
+    assert all(address.startswith(running.address) for address in fetched)
