@@ -10,8 +10,9 @@ PYTHON ?=
 ARGS   ?=
 UV     := uv==0.13.7
 
-CORE := $(VENV)/.core-stamp
-ALL  := $(VENV)/.all-stamp
+CORE  := $(VENV)/.core-stamp
+SERVE := $(VENV)/.serve-stamp
+ALL   := $(VENV)/.all-stamp
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -31,7 +32,7 @@ help:
 
 install: $(CORE)
 
-demo: $(CORE)
+demo: $(SERVE)
 	$(BIN)/labelspace demo $(ARGS)
 
 test: $(ALL)
@@ -59,11 +60,16 @@ $(CORE): requirements/core.lock pyproject.toml | $(BIN)/pip
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# The page that the demo ends with; the demo itself does without.
+$(SERVE): $(CORE) requirements/all.lock
+	@$(PIP) install --constraint requirements/all.lock fastapi uvicorn && touch $@ || \
+	    echo "FastAPI and uvicorn could not be installed: 'labelspace serve' will need them."
+
 $(ALL): requirements/all.lock pyproject.toml | $(BIN)/pip
 	@echo "Installing all dependencies into $(VENV) (the first time takes some minutes)"
 	@$(PIP) install --requirement requirements/all.lock
 	@$(PIP) install --no-deps --no-build-isolation --editable .
-	@touch $(CORE) $@
+	@touch $(CORE) $(SERVE) $@
 
 # The first interpreter that fits; PYTHON=... names one instead.
 $(BIN)/pip:

@@ -7,6 +7,9 @@ might type. Its files stay, so that the commands it ends with can be tried at on
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import textwrap
 import time
 from collections.abc import Sequence
@@ -139,4 +142,16 @@ and from Python:
 
   from labelspace import Tagger
   Tagger.load("{out}/model").explain("your own sentence")
+
+Or tag your own sentences in the browser:
+
+  {_command()} serve {out}/model --open        then http://127.0.0.1:8000/
 """)
+
+
+def _command() -> str:
+    """Return what a person has to type to run this program again."""
+    ran = Path(sys.argv[0])
+    if ran.name != "labelspace" or shutil.which("labelspace"):
+        return "labelspace"
+    return os.path.relpath(ran)
