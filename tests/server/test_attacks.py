@@ -57,6 +57,9 @@ REQUESTS: dict[str, tuple[str, str, bytes | None, dict[str, str], set[int]]] = {
     "a huge whole number": (
         "POST", "/v1/tag", b'{"text": "a", "k": ' + b"9" * 5000 + b"}", JSON, {422},
     ),
+    "sums beyond a float": (
+        "POST", "/v1/tag", b'{"features": [[1, 1.8e38], [1, 1.8e38]]}', JSON, {422},
+    ),
     "a negative k": ("POST", "/v1/tag", b'{"text": "a", "k": -1}', JSON, {422}),
     "a negative column": ("POST", "/v1/tag", b'{"features": [[-1, 1.0]]}', JSON, {422}),
     "invalid UTF-8": ("POST", "/v1/tag", b'{"text": "\xc3\x28"}', JSON, {422}),

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from labelspace import __version__
+from labelspace.errors import LabelspaceError
 from labelspace.server import openapi
 from labelspace.server.batch import BatchTagger
 from labelspace.server.batcher import Batcher
@@ -246,6 +247,10 @@ async def _on_http(request: Request, error: Any) -> Response:
     return Refusal(error.status_code, sentence, dict(error.headers or {})).response()
 
 
+async def _on_labelspace_error(request: Request, error: Any) -> Response:
+    return Refusal(422, str(error)).response()
+
+
 async def _on_bug(request: Request, error: Any) -> Response:
     # The server's log has the trace; the client gets none of it.
     return Refusal(500, "Something went wrong in the server; its log says what.").response()
@@ -253,6 +258,7 @@ async def _on_bug(request: Request, error: Any) -> Response:
 
 _HANDLERS: dict[Any, Callable[..., Any]] = {
     Refusal: _on_refusal,
+    LabelspaceError: _on_labelspace_error,
     RequestValidationError: _on_invalid,
     HTTPException: _on_http,
     Exception: _on_bug,

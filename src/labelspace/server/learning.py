@@ -76,18 +76,21 @@ class Learning:
                 answer, records = await self._batcher.call(
                     lambda served: self._learned(served, rows), limited=False
                 )
-                try:
-                    await asyncio.to_thread(self._log.append, records)
-                except OSError as error:
-                    # The model in memory is ahead of the disk: go back to what is on disk.
-                    self._batcher.served.identity = None
-                    logger.error("%s could not be written: %s", self._log.path, error)
-                    raise Refusal(
-                        503, "The rows could not be written to disk, so they were not learned."
-                    ) from None
+                await asyncio.to_thread(self._log.append, records)
                 served = self._batcher.served
                 self._log.mark(served.model, self._log.n_learned(served.model) + len(records))
                 self._log_size = self._log.size
+            except Refusal:
+                raise
+            except BaseException as error:
+                # The model in memory may be ahead of the disk: go back to what is on disk.
+                self._batcher.served.identity = None
+                if not isinstance(error, OSError):
+                    raise
+                logger.error("%s could not be written: %s", self._log.path, error)
+                raise Refusal(
+                    503, "The rows could not be written to disk, so they were not learned."
+                ) from None
             finally:
                 lock.__exit__(None, None, None)
             self._count(len(records))

@@ -36,8 +36,8 @@ LabelId = Annotated[StrictInt, Field(ge=0, le=MAX_LABEL), BeforeValidator(_whole
 LabelRef = LabelId | LabelName
 FeatureId = Annotated[StrictInt, Field(ge=0, le=MAX_LABEL), BeforeValidator(_whole)]
 FeatureName = Annotated[str, Field(max_length=500)]
-# What a float32 can hold.
-Value = Annotated[float, Field(ge=-3.4e38, le=3.4e38)]
+# Far beyond any weight, and small enough that neither sums nor squares leave a float32.
+Value = Annotated[float, Field(ge=-1e9, le=1e9)]
 Features = (
     Annotated[dict[FeatureName, Value], Field(max_length=MAX_LISTED)]
     | Annotated[list[tuple[FeatureId | FeatureName, Value]], Field(max_length=MAX_LISTED)]
