@@ -1,21 +1,23 @@
 """Learners that share corpus and graph, trained side by side, asked together.
 
-A learner is an encoder and an index of the training rows as it sees them. Learners differ in their
-random start only, so each can run on a thread of its own, and fewer of them can be asked than were
-trained: the first few are as good as any.
+A learner is an encoder, an index of the training rows as it sees them and, if it has learned where
+labels lie, an index of those. Learners differ in their random start only, so each can run on a
+thread of its own, and fewer of them can be asked than were trained.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace import threads
 from labelspace.encoders.linear import LinearEncoder
+from labelspace.encoders.partition import Partition
 from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.exact import ExactIndex
 from labelspace.search.found import Found
@@ -27,23 +29,67 @@ Index = ClusteredIndex | ExactIndex | GraphIndex
 Made = TypeVar("Made")
 
 
-class Searcher(Protocol):
-    """What an ensemble asks of its learners."""
-
-    def search(self, X: csr_matrix, n_neighbors: int) -> Found:
-        """Return the nearest training rows of each row."""
-
-
 class Learner(Storable):
-    """A linear map and an index of the training rows that it has mapped."""
+    """A linear map, an index of the training rows, and perhaps one of the labels.
 
-    def __init__(self, encoder: LinearEncoder, index: Index) -> None:
+    Parameters
+    ----------
+    encoder : LinearEncoder
+    rows : index of training rows, by row number
+    labels : index of labels, by label number, optional
+    features : ndarray, optional
+        The features that the encoder knows, where it does not know all.
+    """
+
+    def __init__(
+        self,
+        encoder: LinearEncoder,
+        rows: Index,
+        labels: ClusteredIndex | None = None,
+        features: NDArray[np.integer] | None = None,
+    ) -> None:
         self.encoder = encoder
-        self.index = index
+        self.rows = rows
+        self.labels = labels
+        self.features = features
 
-    def search(self, X: csr_matrix, n_neighbors: int) -> Found:
-        """Return the training rows nearest by cosine."""
-        return self.index.search(sphere.queries(self.encoder.encode(X)), n_neighbors)
+    def encode(self, X: csr_matrix) -> NDArray[np.float32]:
+        """Return the unit vectors of rows."""
+        known = X if self.features is None else csr_matrix(X[:, self.features])
+        return sphere.queries(self.encoder.encode(known))
+
+    def search(self, X: csr_matrix, n_rows: int, n_labels: int) -> tuple[Found, Found]:
+        """Return the nearest training rows and the nearest labels of each row."""
+        Z = self.encode(X)
+        if self.labels is None:
+            return self.rows.search(Z, n_rows), Found.none(len(Z), 0)
+        return self.rows.search(Z, n_rows), self.labels.search(Z, n_labels)
+
+
+class PartitionedLearner(Storable):
+    """A partition of the rows and a learner for each part; a query asks the one of its part."""
+
+    def __init__(self, partition: Partition, parts: list[Learner | None]) -> None:
+        self.partition = partition
+        self.parts = parts
+
+    def search(self, X: csr_matrix, n_rows: int, n_labels: int) -> tuple[Found, Found]:
+        """Return the nearest training rows in each row's part."""
+        found = Found.none(X.shape[0], n_rows)
+        # A part without rows has no learner; its queries go to the next best part.
+        empty = [number for number, learner in enumerate(self.parts) if learner is None]
+        scores = self.partition.scores(X)
+        scores[:, empty] = -np.inf
+        chosen = scores.argmax(axis=1)
+        for number in np.unique(chosen):
+            learner = self.parts[number]
+            if learner is not None:
+                queries = np.flatnonzero(chosen == number)
+                there, _ = learner.search(csr_matrix(X[queries]), n_rows, 0)
+                width = there.ids.shape[1]
+                found.ids[queries, :width] = there.ids
+                found.products[queries, :width] = there.products
+        return found, Found.none(X.shape[0], 0)
 
 
 def side_by_side(
@@ -57,10 +103,43 @@ def side_by_side(
         return list(pool.map(train, seeds))
 
 
-def search_all(learners: Sequence[Searcher], X: csr_matrix, n_neighbors: int) -> Found:
-    """Return what all learners find, side by side: a row found twice is there twice."""
-    found = [learner.search(X, n_neighbors) for learner in learners]
+def search_all(
+    learners: Sequence[Learner | PartitionedLearner],
+    X: csr_matrix,
+    n_rows: int,
+    n_labels: int,
+    n_threads: int | None = None,
+) -> tuple[Found, Found]:
+    """Return the rows and labels that all learners find, side by side.
+
+    What two learners find is there twice. Queries are dealt to threads in blocks.
+    """
+
+    def search(start: int) -> tuple[Found, Found]:
+        block = X if X.shape[0] <= _BLOCK else csr_matrix(X[start : start + _BLOCK])
+        found = [learner.search(block, n_rows, n_labels) for learner in learners]
+        return _beside([rows for rows, _ in found]), _beside([labels for _, labels in found])
+
+    starts = range(0, max(X.shape[0], 1), _BLOCK)
+    if len(starts) == 1:
+        return search(0)
+    with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
+        blocks = list(pool.map(search, starts))
+    return _below([rows for rows, _ in blocks]), _below([labels for _, labels in blocks])
+
+
+_BLOCK = 1024
+
+
+def _beside(found: list[Found]) -> Found:
     return Found(
         np.concatenate([one.ids for one in found], axis=1),
         np.concatenate([one.products for one in found], axis=1),
+    )
+
+
+def _below(found: list[Found]) -> Found:
+    return Found(
+        np.concatenate([one.ids for one in found]),
+        np.concatenate([one.products for one in found]),
     )

@@ -60,6 +60,14 @@ def test_added_keys_are_found_at_once(kind) -> None:
 
 
 @every_index
+def test_keys_can_be_asked_back_by_id(kind) -> None:
+    keys = points(200)
+    ids = np.random.default_rng(0).permutation(1000)[:200]
+    got = kind(keys, ids).vectors(ids[[5, 17, 3]])
+    assert np.allclose(got, keys[[5, 17, 3]], atol=0.01)
+
+
+@every_index
 def test_saved_and_loaded_it_finds_the_same(kind, tmp_path: Path) -> None:
     keys, queries = points(500), points(20, seed=1)
     index = kind(keys)

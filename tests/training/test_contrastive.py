@@ -52,9 +52,9 @@ def test_training_lowers_the_loss_and_is_decided_by_the_seed() -> None:
     X, Y = planted_corpus()
     graph = label_knn(Y, 5)
     settings = ContrastiveSettings(dim=16)
-    V = train_map(X, Y, graph, settings, seed=0)
-    assert np.array_equal(V, train_map(X, Y, graph, settings, seed=0))
-    assert not np.array_equal(V, train_map(X, Y, graph, settings, seed=1))
+    V = train_map(X, Y, graph, settings, seed=0).weights
+    assert np.array_equal(V, train_map(X, Y, graph, settings, seed=0).weights)
+    assert not np.array_equal(V, train_map(X, Y, graph, settings, seed=1).weights)
     start = np.random.default_rng(0).standard_normal(V.shape).astype(np.float32)
     anchors, partners = np.arange(60), graph.neighbors[:60, 0].astype(np.int64)
 
@@ -69,7 +69,8 @@ def test_training_lowers_the_loss_and_is_decided_by_the_seed() -> None:
 def test_features_that_no_row_has_get_no_weight() -> None:
     X, Y = planted_corpus(50)
     wider = csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], X.shape[1] + 3))
-    V = train_map(wider, Y, label_knn(Y, 5), ContrastiveSettings(dim=4, n_epochs=1), seed=0)
+    settings = ContrastiveSettings(dim=4, n_epochs=1)
+    V = train_map(wider, Y, label_knn(Y, 5), settings, seed=0).weights
     assert np.all(V[-3:] == 0)
 
 
@@ -91,5 +92,15 @@ def test_batches_pair_each_usable_row_with_a_neighbor_once_an_epoch() -> None:
 def test_nothing_to_learn_from_leaves_a_random_map() -> None:
     X, Y = planted_corpus(10)
     empty = csr_matrix(Y.shape, dtype=np.float32)
-    V = train_map(X, empty, label_knn(empty, 5), ContrastiveSettings(dim=4), seed=0)
-    assert np.isfinite(V).all()
+    settings = ContrastiveSettings(dim=4, label_weight=0.3)
+    trained = train_map(X, empty, label_knn(empty, 5), settings, seed=0)
+    assert np.isfinite(trained.weights).all()
+    assert np.isfinite(trained.labels).all()
+
+
+def test_labels_come_near_to_their_rows() -> None:
+    X, Y = planted_corpus()
+    settings = ContrastiveSettings(dim=16, label_weight=0.3, n_candidates=8)
+    trained = train_map(X, Y, label_knn(Y, 5), settings, seed=0)
+    cosines = sphere.queries(np.asarray(X @ trained.weights)) @ trained.labels.T
+    assert np.mean(Y.toarray()[np.arange(300), cosines.argmax(axis=1)]) > 0.95

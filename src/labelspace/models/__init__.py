@@ -11,6 +11,7 @@ from labelspace.errors import UsageError
 
 if TYPE_CHECKING:
     from labelspace.base import LabelRanker
+    from labelspace.models.annexml import AnnexML
     from labelspace.models.most_common import MostCommon
     from labelspace.models.nearest_neighbors import NearestNeighbors
     from labelspace.models.one_vs_all import OneVsAll
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # name on the command line: (module, class, one line for `labelspace methods`)
 METHODS = {
+    "annexml": ("annexml", "AnnexML", "votes of nearest rows and labels in a learned space"),
     "one-vs-all": ("one_vs_all", "OneVsAll", "a linear classifier per label, small weights cut"),
     "knn": ("nearest_neighbors", "NearestNeighbors", "votes of the nearest rows, on features"),
     "most-common": ("most_common", "MostCommon", "the same most frequent labels for every row"),
@@ -28,6 +30,7 @@ DEFAULT_METHOD = "one-vs-all"
 __all__ = [
     "DEFAULT_METHOD",
     "METHODS",
+    "AnnexML",
     "MostCommon",
     "NearestNeighbors",
     "OneVsAll",

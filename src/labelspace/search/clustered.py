@@ -103,8 +103,10 @@ class ClusteredIndex(Storable):
         self.ids = np.concatenate((self.ids, ids.astype(np.int32)))[order]
         self.starts = _starts(lists, len(self.centroids))
 
-    def vectors(self, places: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Return the keys at some places of the array (``ids`` tells whose they are)."""
+    def vectors(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return the keys of some ids."""
+        order = np.argsort(self.ids)
+        places = order[np.searchsorted(self.ids, ids, sorter=order)]
         return dequantized(self.keys[places], self.scales[places])
 
     def _arrange(

@@ -54,3 +54,8 @@ class ExactIndex(Storable):
         """Put more keys in; they are found at once."""
         self.keys = np.concatenate((self.keys, keys.astype(np.float32)))
         self.ids = np.concatenate((self.ids, ids.astype(np.int64)))
+
+    def vectors(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return the keys of some ids."""
+        order = np.argsort(self.ids)
+        return self.keys[order[np.searchsorted(self.ids, ids, sorter=order)]]

@@ -77,6 +77,12 @@ class GraphIndex(Storable):
         self._graph.add(np.ascontiguousarray(keys, dtype=np.float32))
         self.ids = np.concatenate((self.ids, ids.astype(np.int64)))
 
+    def vectors(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return the keys of some ids."""
+        order = np.argsort(self.ids)
+        places = order[np.searchsorted(self.ids, ids, sorter=order)]
+        return self._graph.reconstruct_batch(places)
+
     def _to_state(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name != "_graph"}
         return state | {"graph": faiss.serialize_index(self._graph)}

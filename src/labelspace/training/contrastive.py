@@ -21,6 +21,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.graph.label_knn import LabelGraph
 from labelspace.objectives.contrastive import contrast
+from labelspace.objectives.label_softmax import rank_labels
 from labelspace.space import sphere
 from labelspace.training import _contrastive_kernels as kernels
 
@@ -39,6 +40,16 @@ class ContrastiveSettings:
     learning_rate: float = 0.2
     symmetric: bool = True
     min_steps: int = 200
+    label_weight: float = 0.0
+    n_candidates: int = 2048
+
+
+@dataclass(frozen=True)
+class TrainedMap:
+    """The map's weights (n_features, dim) and, if learned, unit vectors of labels."""
+
+    weights: NDArray[np.float32]
+    labels: NDArray[np.float32] | None = None
 
 
 def train_map(
@@ -48,8 +59,8 @@ def train_map(
     settings: ContrastiveSettings,
     seed: int,
     after_epoch: Callable[[], None] = lambda: None,
-) -> NDArray[np.float32]:
-    """Return weights (n_features, dim) learned from rows ``X`` (unit length) with labels ``Y``.
+) -> TrainedMap:
+    """Learn from rows ``X`` (unit length) with labels ``Y`` and their label graph.
 
     Features that no row has get zero weights: at prediction they would be noise.
     """
@@ -58,6 +69,7 @@ def train_map(
     V /= np.float32(np.sqrt(settings.dim))
     V[np.bincount(X.indices, minlength=X.shape[1]) == 0] = 0.0
     step = MapStep(X, V)
+    labels = LabelStep(Y, settings, _starting_labels(X, Y, V)) if settings.label_weight else None
     for anchors, partners, progress in batches(X, graph, settings, rng, after_epoch):
         ignored = alike(Y, anchors, partners)
         Z = step.encode(np.concatenate((anchors, partners)))
@@ -66,9 +78,12 @@ def train_map(
         _, at_anchors, at_partners = contrast(
             U[:n], U[n:], settings.gamma, ignored=ignored, symmetric=settings.symmetric
         )
+        pace = settings.learning_rate * (1.0 - progress)
+        if labels is not None:
+            at_anchors += labels.descend(anchors, U[:n], pace, rng)
         gradient = sphere.pull_back(np.concatenate((at_anchors, at_partners)), U, norms)
-        step.descend(gradient, settings.learning_rate * (1.0 - progress))
-    return V
+        step.descend(gradient, pace)
+    return TrainedMap(V, None if labels is None else sphere.keys(labels.vectors))
 
 
 def batches(
@@ -140,3 +155,53 @@ class MapStep:
             self._V,
             self._squares,
         )
+
+
+class LabelStep:
+    """Moves label vectors by AdaGrad, and says how rows should move towards their labels."""
+
+    def __init__(
+        self, Y: csr_matrix, settings: ContrastiveSettings, vectors: NDArray[np.float32]
+    ) -> None:
+        self.vectors = vectors
+        self._Y = Y
+        self._settings = settings
+        self._squares = np.full((Y.shape[1], 1), 0.01, dtype=np.float32)
+        self._place = np.full(Y.shape[1], -1, dtype=np.int32)
+
+    def descend(
+        self,
+        rows: NDArray[np.int64],
+        U: NDArray[np.float32],
+        learning_rate: float,
+        rng: np.random.Generator,
+    ) -> NDArray[np.float32]:
+        """Take one step of the labels and return the gradient at the rows' unit vectors ``U``.
+
+        Candidates are the labels of the batch, or as many of them as settings allow.
+        """
+        labels = self._Y[rows]
+        candidates = np.unique(labels.indices)
+        if candidates.size > self._settings.n_candidates:
+            candidates = rng.choice(candidates, self._settings.n_candidates, replace=False)
+        self._place[candidates] = np.arange(candidates.size)
+        places = self._place[labels.indices]
+        self._place[candidates] = -1
+        row_of = np.repeat(np.arange(rows.size), np.diff(labels.indptr))
+        has = np.zeros((rows.size, candidates.size), dtype=np.bool_)
+        has[row_of[places >= 0], places[places >= 0]] = True
+        W, norms = sphere.project(self.vectors[candidates])
+        _, at_rows, at_labels = rank_labels(U, W, has, self._settings.gamma)
+        weight = self._settings.label_weight
+        gradient = sphere.pull_back(weight * at_labels, W, norms)
+        self._squares[candidates] += np.square(gradient).mean(axis=1, keepdims=True)
+        pace = learning_rate / np.sqrt(self._squares[candidates])
+        self.vectors[candidates] -= pace * gradient
+        return weight * at_rows
+
+
+def _starting_labels(X: csr_matrix, Y: csr_matrix, V: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return for each label the middle of its rows."""
+    Z = np.empty((X.shape[0], V.shape[1]), dtype=np.float32)
+    kernels.encode_rows(X.indptr, X.indices, X.data, np.arange(X.shape[0]), V, Z)
+    return sphere.keys(np.asarray(Y.T @ sphere.keys(Z), dtype=np.float32))

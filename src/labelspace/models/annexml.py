@@ -1,0 +1,493 @@
+"""AnnexML: place rows so that the neighbours of a row are the rows with like labels.
+
+Tagami (2017) builds the k-NN graph of label vectors and learns a linear map that reproduces it:
+with R(i, j) = cos(V x_i, V x_j) and j a label-graph neighbour of i,
+
+    min_V  Σ_i Σ_j −log  e^{γ R(i,j)} / ( e^{γ R(i,j)} + Σ_{n} e^{γ R(i,n)} )
+
+A new row is mapped, its nearest training rows are searched, and their labels are counted; several
+learners vote together. Here negatives are the other pairs of a batch, a nearer row's vote counts
+e^{γ(cos − 1)}, and labels have vectors of their own in the same space, which vote for themselves.
+``preset="paper"`` is the original program: parts of 6,000 rows, 50 dimensions, plain counts.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, identity, vstack
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from labelspace import progress
+from labelspace.base import Explanation, LabelRanker, Reason
+from labelspace.encoders.linear import LinearEncoder
+from labelspace.encoders.partition import balanced
+from labelspace.encoders.unit_rows import UnitRows
+from labelspace.ensemble import Index, Learner, PartitionedLearner, search_all, side_by_side
+from labelspace.graph.label_knn import LabelGraph, label_knn
+from labelspace.search.clustered import ClusteredIndex
+from labelspace.search.exact import ExactIndex
+from labelspace.search.graph import GraphIndex
+from labelspace.search.votes import vote
+from labelspace.space import sphere
+from labelspace.topk import NO_LABEL, TopK
+from labelspace.training.adapt import adapt_map
+from labelspace.training.contrastive import ContrastiveSettings, train_map
+from labelspace.training.partition import kmeans_partition, learn_partition
+
+# Small corpora are overfitted by a sharp contrast and large steps.
+_SMALL = 20_000
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "best": {
+        "n_learners": 4,
+        "dim": 128,
+        "graph_neighbors": 10,
+        "similarity": "cosine",
+        "n_epochs": 5,
+        "partition": "none",
+        "n_neighbors": 30,
+        "voting": "weighted",
+        "label_weight": 0.3,
+        "search": "clustered",
+    },
+    "paper": {
+        "n_learners": 15,
+        "dim": 50,
+        "graph_neighbors": 10,
+        "similarity": "overlap",
+        "gamma": 10.0,
+        "n_epochs": 10,
+        "learning_rate": 0.1,
+        "partition": "learned",
+        "n_neighbors": 10,
+        "voting": "counts",
+        "label_weight": 0.0,
+        "search": "exact",
+    },
+}
+
+
+class AnnexML(LabelRanker):
+    """Votes of nearest training rows and labels in a learned space.
+
+    Parameters that are None take the value of the preset; the values of "best" are given first,
+    those of "paper" in brackets.
+
+    Parameters
+    ----------
+    preset : {"best", "paper"}, default="best"
+        "best" is what measures best; "paper" has the defaults of the original program.
+    n_learners : int, optional
+        Maps that are learned and vote together: 4 (15).
+    dim : int, optional
+        Dimensions of the space: 128 (50).
+    graph_neighbors : int, optional
+        Neighbours of each row in the label graph: 10 (10).
+    similarity : {"cosine", "overlap"}, optional
+        What makes rows neighbours: cosine of label vectors (share of the neighbour's labels).
+    gamma : float, optional
+        Sharpness of the contrast: 20, but 10 for fewer than 20,000 rows (10).
+    n_epochs : int, optional
+        Passes over the rows: 5 (10); small corpora get more, for 100 steps.
+    batch_size : int, default=1024
+        Anchors in a batch at most.
+    learning_rate : float, optional
+        First step size, falling to zero: 0.2, but 0.1 for fewer than 20,000 rows (0.1).
+    label_weight : float, optional
+        Weight in training of labels' own vectors: 0.3 (0, no such vectors).
+    partition : {"none", "learned", "kmeans"}, optional
+        How rows are divided into parts with a map and an index each: none (learned).
+    part_size : int, default=6000
+        Rows in a part, on average.
+    balanced : bool, default=False
+        Whether parts are kept from growing beyond a tenth over that.
+    n_neighbors : int, optional
+        Training rows that vote, for each learner: 30 (10).
+    voting : {"weighted", "counts"}, optional
+        Whether a vote counts e^{γ(cos − 1)} or one: weighted (counts).
+    vote_gamma : float, optional
+        γ of the votes; 20 unless given.
+    label_votes : float, default=1.0
+        What all votes of labels for themselves count against all votes of rows.
+    search : {"clustered", "exact", "graph"}, optional
+        Index of the training rows: clustered (exact).
+    n_probes : int, default=8
+        Lists that the clustered search looks into: more finds more and takes longer.
+    storage : {"int8", "float32"}, default="int8"
+        How maps and vectors are kept.
+    use_learners : int, optional
+        Learners that are asked at prediction; all unless given.
+    idf : bool, default=False
+        Whether features are weighted by inverse document frequency: for 0-1 features or counts.
+    k, threshold, random_state, n_threads
+        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are shares of the
+        votes, from 0 to 1; with ``voting="counts"`` they are counts.
+
+    Attributes
+    ----------
+    learners_ : list of Learner or PartitionedLearner
+    Y_ : csr_matrix of shape (n_examples_, n_labels_)
+        Labels of the training rows.
+    settings_ : dict
+        The parameters as the preset and the corpus have made them.
+
+    Examples
+    --------
+    >>> from labelspace.models import AnnexML
+    >>> X = [[1.0, 0.0, 0.1], [0.9, 0.2, 0.0], [0.0, 1.0, 0.1], [0.1, 0.9, 0.3]]
+    >>> model = AnnexML(random_state=0).fit(X, [["red"], ["red"], ["round"], ["round"]])
+    >>> model.classes_[model.predict_topk([[0.7, 0.1, 0.0]], k=1).labels]
+    array([['red']], dtype='<U5')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelRanker._parameter_constraints,
+        "preset": [StrOptions(set(PRESETS))],
+        "n_learners": [Interval(Integral, 1, None, closed="left"), None],
+        "dim": [Interval(Integral, 1, None, closed="left"), None],
+        "graph_neighbors": [Interval(Integral, 1, None, closed="left"), None],
+        "similarity": [StrOptions({"cosine", "overlap"}), None],
+        "gamma": [Interval(Real, 0, 40, closed="right"), None],
+        "n_epochs": [Interval(Integral, 1, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 2, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "label_weight": [Interval(Real, 0, None, closed="left"), None],
+        "partition": [StrOptions({"none", "learned", "kmeans"}), None],
+        "part_size": [Interval(Integral, 1, None, closed="left")],
+        "balanced": ["boolean"],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
+        "voting": [StrOptions({"weighted", "counts"}), None],
+        "vote_gamma": [Interval(Real, 0, None, closed="left"), None],
+        "label_votes": [Interval(Real, 0, None, closed="left")],
+        "search": [StrOptions({"clustered", "exact", "graph"}), None],
+        "n_probes": [Interval(Integral, 1, None, closed="left")],
+        "storage": [StrOptions({"int8", "float32"})],
+        "use_learners": [Interval(Integral, 1, None, closed="left"), None],
+        "idf": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        preset: str = "best",
+        n_learners: int | None = None,
+        dim: int | None = None,
+        graph_neighbors: int | None = None,
+        similarity: str | None = None,
+        gamma: float | None = None,
+        n_epochs: int | None = None,
+        batch_size: int = 1024,
+        learning_rate: float | None = None,
+        label_weight: float | None = None,
+        partition: str | None = None,
+        part_size: int = 6000,
+        balanced: bool = False,
+        n_neighbors: int | None = None,
+        voting: str | None = None,
+        vote_gamma: float | None = None,
+        label_votes: float = 1.0,
+        search: str | None = None,
+        n_probes: int = 8,
+        storage: str = "int8",
+        use_learners: int | None = None,
+        idf: bool = False,
+        k: int = 5,
+        threshold: float | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.preset = preset
+        self.n_learners = n_learners
+        self.dim = dim
+        self.graph_neighbors = graph_neighbors
+        self.similarity = similarity
+        self.gamma = gamma
+        self.n_epochs = n_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.label_weight = label_weight
+        self.partition = partition
+        self.part_size = part_size
+        self.balanced = balanced
+        self.n_neighbors = n_neighbors
+        self.voting = voting
+        self.vote_gamma = vote_gamma
+        self.label_votes = label_votes
+        self.search = search
+        self.n_probes = n_probes
+        self.storage = storage
+        self.use_learners = use_learners
+        self.idf = idf
+
+    def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        self.settings_ = self._chosen(X.shape[0])
+        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self._remember(Y)
+        X = self.rows_.encode(X)
+        random = check_random_state(self.random_state)
+        seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
+        graph = self._graph(Y, seeds[0])
+        with progress.task("Training", total=len(seeds)) as advance:
+
+            def train(seed: int) -> Learner | PartitionedLearner:
+                learner = self._learner(X, Y, graph, seed)
+                advance(1)
+                return learner
+
+            self.learners_ = side_by_side(train, seeds, self.n_threads)
+
+    def _learner(
+        self, X: csr_matrix, Y: csr_matrix, graph: LabelGraph, seed: int
+    ) -> Learner | PartitionedLearner:
+        kind = self.settings_["partition"]
+        n_parts = max(X.shape[0] // self.part_size, 1)
+        if kind == "none" or n_parts == 1:
+            return self._map_and_index(X, Y, graph, np.arange(X.shape[0]), seed)
+        if kind == "learned":
+            partition = learn_partition(X, graph, n_parts, seed)
+        else:
+            partition = kmeans_partition(X, n_parts, seed)
+        scores = partition.scores(X)
+        assigned = balanced(scores) if self.balanced else scores.argmax(axis=1)
+        parts: list[Learner | None] = []
+        for number in range(n_parts):
+            rows = np.flatnonzero(assigned == number)
+            parts.append(self._part(X, Y, rows, seed + number) if rows.size else None)
+        return PartitionedLearner(partition, parts)
+
+    def _part(self, X: csr_matrix, Y: csr_matrix, rows: NDArray[np.int64], seed: int) -> Learner:
+        """Learn from some rows as if there were no others, and no other features."""
+        inside = csr_matrix(X[rows])
+        features = np.unique(inside.indices)
+        labels = csr_matrix(Y[rows])
+        graph = self._graph(labels, seed)
+        learner = self._map_and_index(csr_matrix(inside[:, features]), labels, graph, rows, seed)
+        learner.features = features
+        return learner
+
+    def _map_and_index(
+        self, X: csr_matrix, Y: csr_matrix, graph: LabelGraph, rows: NDArray[np.int64], seed: int
+    ) -> Learner:
+        trained = train_map(X, Y, graph, self._training(), seed)
+        encoder = LinearEncoder(trained.weights, self.storage)
+        # Rows without features lie nowhere, and rows without labels have nothing to say.
+        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+        keys = sphere.keys(encoder.encode(csr_matrix(X[voters])))
+        labels = None
+        if trained.labels is not None:
+            seen = np.flatnonzero(trained.labels.any(axis=1))
+            labels = self._clustered(trained.labels[seen], seen, seed)
+        return Learner(encoder, self._index(keys, rows[voters], seed), labels)
+
+    def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        """Train the maps on, then put the rows where these map them."""
+        X = self.rows_.encode(X)
+        n_old = self.Y_.shape[0]
+        self._remember(csr_matrix(vstack([_widened(self.Y_, Y.shape[1]), Y], format="csr")))
+        random = check_random_state(self.random_state)
+        seeds = random.randint(1 << 31, size=len(self.learners_)).tolist()
+        graph = label_knn(
+            self.Y_,
+            self.settings_["graph_neighbors"],
+            queries=Y,
+            first_query=n_old,
+            similarity=self.settings_["similarity"],
+            seed=seeds[0],
+            n_threads=self.n_threads,
+        )
+        for learner, seed in zip(self.learners_, seeds, strict=True):
+            if isinstance(learner, Learner):
+                self._append(learner, X, Y, graph, np.arange(X.shape[0]), n_old, seed)
+                continue
+            assigned = learner.partition.assign(X)
+            for number in np.unique(assigned):
+                part = learner.parts[number]
+                if part is not None:
+                    new = np.flatnonzero(assigned == number)
+                    self._append(part, X, Y, None, new, n_old, seed)
+
+    def _append(
+        self,
+        learner: Learner,
+        X: csr_matrix,
+        Y: csr_matrix,
+        graph: LabelGraph | None,
+        new: NDArray[np.int64],
+        n_old: int,
+        seed: int,
+    ) -> None:
+        """Let a learner see new rows; its map learns on where it knows every feature."""
+        if graph is not None:
+            adapt_map(
+                learner.encoder, X, self.Y_, graph, n_old, learner.rows.vectors, self._on(), seed
+            )
+        voters = new[(np.diff(X.indptr)[new] > 0) & (np.diff(Y.indptr)[new] > 0)]
+        keys = learner.encode(csr_matrix(X[voters]))
+        learner.rows.add(keys, n_old + voters)
+        if learner.labels is not None and voters.size:
+            labels = csr_matrix(Y[voters])
+            unseen = np.setdiff1d(labels.indices, learner.labels.ids)
+            middles = np.asarray((labels[:, unseen].T @ keys), dtype=np.float32)
+            learner.labels.add(sphere.keys(middles), unseen)
+
+    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
+        voters, weights = self._votes(self.rows_.encode(X))
+        top = vote(voters, weights, self._ballots, k)
+        return _filled(top, weights, self.label_counts_ / max(self.n_examples_, 1))
+
+    def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
+        """A reason is a training row that has the label, or the label's own place in the space."""
+        voters, weights = self._votes(self.rows_.encode(X))
+        explained = []
+        for row in range(len(top)):
+            heard = weights[row] > 0
+            ids, places = np.unique(voters[row][heard], return_inverse=True)
+            shares: NDArray[Any] = np.bincount(places, weights[row][heard], ids.size)
+            ballots = self._ballots[ids]
+            explained.append(
+                [
+                    Explanation(label, score, self._reasons(ballots, ids, shares, label, n_reasons))
+                    for label, score in zip(
+                        top.labels[row].tolist(), top.scores[row].tolist(), strict=True
+                    )
+                    if label != NO_LABEL
+                ]
+            )
+        return explained
+
+    def _reasons(
+        self,
+        ballots: csr_matrix,
+        ids: NDArray[np.int64],
+        shares: NDArray[Any],
+        label: int,
+        n_reasons: int,
+    ) -> list[Reason]:
+        having = np.flatnonzero(ballots[:, [label]].toarray().ravel())
+        having = having[np.argsort(-shares[having], kind="stable")][:n_reasons]
+        n_rows = self.Y_.shape[0]
+        return [
+            Reason("example", int(ids[at]), float(shares[at]))
+            if ids[at] < n_rows
+            else Reason("label", int(ids[at] - n_rows), float(shares[at]))
+            for at in having
+        ]
+
+    def _votes(self, X: csr_matrix) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return who votes on each row, a row of ``_ballots`` each, and what the vote counts."""
+        asked = self.learners_[: self.use_learners]
+        n_neighbors = self.settings_["n_neighbors"]
+        rows, labels = search_all(asked, X, n_neighbors, _LABELS_FOUND, self.n_threads)
+        if self.settings_["voting"] == "counts":
+            return rows.ids, (rows.products > 0).astype(np.float32)
+        gamma = self.settings_["vote_gamma"]
+        by_rows, by_labels = _shares(rows.products, gamma), _shares(labels.products, gamma)
+        share = self.label_votes / (1.0 + self.label_votes) if labels.ids.shape[1] else 0.0
+        label_ids = np.where(labels.ids < 0, NO_LABEL, labels.ids + self.Y_.shape[0])
+        return (
+            np.concatenate((rows.ids, label_ids), axis=1),
+            np.concatenate(((1.0 - share) * by_rows, share * by_labels), axis=1),
+        )
+
+    def _chosen(self, n_examples: int) -> dict[str, Any]:
+        """Return the preset's parameters, those that were given in their place."""
+        small = n_examples < _SMALL
+        chosen = {"gamma": 10.0 if small else 20.0, "learning_rate": 0.1 if small else 0.2}
+        chosen |= {"vote_gamma": 20.0} | PRESETS[self.preset]
+        return {
+            name: value if getattr(self, name) is None else getattr(self, name)
+            for name, value in chosen.items()
+        }
+
+    def _training(self) -> ContrastiveSettings:
+        chosen = SimpleNamespace(**self.settings_)
+        return ContrastiveSettings(
+            dim=chosen.dim,
+            gamma=chosen.gamma,
+            n_epochs=chosen.n_epochs,
+            batch_size=self.batch_size,
+            learning_rate=chosen.learning_rate,
+            label_weight=chosen.label_weight,
+        )
+
+    def _on(self) -> ContrastiveSettings:
+        """Return how maps learn on: gently, since stored rows do not move with them."""
+        return ContrastiveSettings(
+            dim=self.settings_["dim"],
+            gamma=self.settings_["gamma"],
+            n_epochs=2,
+            batch_size=self.batch_size,
+            learning_rate=0.02,
+            min_steps=16,
+        )
+
+    def _graph(self, Y: csr_matrix, seed: int) -> LabelGraph:
+        return label_knn(
+            Y,
+            self.settings_["graph_neighbors"],
+            similarity=self.settings_["similarity"],
+            seed=seed,
+            n_threads=self.n_threads,
+        )
+
+    def _index(self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int) -> Index:
+        kind = self.settings_["search"]
+        if kind == "exact":
+            return ExactIndex(keys, ids)
+        if kind == "graph":
+            return GraphIndex(keys, ids)
+        return self._clustered(keys, ids, seed)
+
+    def _clustered(
+        self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int
+    ) -> ClusteredIndex:
+        return ClusteredIndex(keys, ids, n_probes=self.n_probes, storage=self.storage, seed=seed)
+
+    def _remember(self, Y: csr_matrix) -> None:
+        """Keep the labels of rows; a label's ballot has itself, below those of the rows."""
+        self.Y_ = csr_matrix(Y, dtype=np.int8)
+        self._ballots = csr_matrix(
+            vstack([Y, identity(Y.shape[1], dtype=np.float32, format="csr")], format="csr")
+        )
+
+    def _to_state(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_ballots"}
+
+    @classmethod
+    def _from_state(cls, state: dict[str, Any]) -> AnnexML:
+        model = super()._from_state(state)
+        model._remember(model.Y_.astype(np.float32))
+        return model
+
+
+# More labels than this are not heard, since they are far.
+_LABELS_FOUND = 50
+
+
+def _shares(products: NDArray[np.float32], gamma: float) -> NDArray[np.float32]:
+    """Return what each vote counts of a row's votes; nothing for a query that lies nowhere."""
+    weights = np.where(np.isfinite(products), np.exp(gamma * (products - 1.0)), 0.0)
+    weights[~(products != 0).any(axis=1)] = 0.0
+    total = weights.sum(axis=1, keepdims=True)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0).astype(np.float32)
+
+
+def _filled(top: TopK, weights: NDArray[np.float32], frequency: NDArray[np.float64]) -> TopK:
+    """Give rows that nobody voted on the most frequent labels."""
+    silent = ~(weights > 0).any(axis=1)
+    if silent.any():
+        frequent = np.argsort(-frequency, kind="stable")[: top.k]
+        top.labels[silent] = frequent
+        top.scores[silent] = frequency[frequent]
+    return top
+
+
+def _widened(Y: csr_matrix, n_labels: int) -> csr_matrix:
+    return csr_matrix((Y.data, Y.indices, Y.indptr), shape=(Y.shape[0], n_labels))

@@ -1,0 +1,81 @@
+"""Learn where to divide a corpus, so that rows with like labels fall into the same part.
+
+AnnexML's objective: with c_i = argmax_c w_c·x_i the part that row i is in now,
+
+    max  Σ_{j ∈ neighbours of i} log σ(w_{c_i}·x_j) + Σ_{n random} log σ(−w_{c_i}·x_n) − λ‖w‖₁
+
+so the label-graph neighbours of a row are drawn into its part, random rows are driven out of it,
+and weights that matter little are exactly zero. Solved as the original program does, row by row
+with FTRL-proximal. Spherical k-means on the features is the plain alternative.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.encoders.partition import Partition
+from labelspace.graph.label_knn import LabelGraph
+from labelspace.training import _partition_kernels as kernels
+
+
+def learn_partition(
+    X: csr_matrix,
+    graph: LabelGraph,
+    n_parts: int,
+    seed: int,
+    *,
+    n_epochs: int = 10,
+    learning_rate: float = 0.1,
+    l1: float = 4.0,
+) -> Partition:
+    """Return the partition of AnnexML's objective for rows of unit length."""
+    rng = np.random.default_rng(seed)
+    W = _random_rows(X, n_parts, rng)
+    # FTRL derives weights from sums of gradients: these are the sums of which W is the outcome.
+    sums = np.where(W != 0, W / learning_rate + np.sign(W) * l1, 0.0).astype(np.float32)
+    squares = np.ones_like(W)
+    usable = np.flatnonzero((graph.n_neighbors > 0) & (np.diff(X.indptr) > 0))
+    for _ in range(n_epochs):
+        kernels.partition_epoch(
+            X.indptr,
+            X.indices,
+            X.data,
+            graph.neighbors,
+            rng.permutation(usable),
+            rng.integers(X.shape[0], size=(usable.size, graph.neighbors.shape[1])),
+            np.float32(learning_rate),
+            np.float32(l1),
+            W,
+            sums,
+            squares,
+        )
+    return Partition(csr_matrix(W))
+
+
+def kmeans_partition(X: csr_matrix, n_parts: int, seed: int, *, n_epochs: int = 10) -> Partition:
+    """Return the partition of spherical k-means on rows of unit length."""
+    W = _random_rows(X, n_parts, np.random.default_rng(seed))
+    before = -np.inf
+    for _ in range(n_epochs):
+        scores = np.asarray(X @ W)
+        parts, fit = scores.argmax(axis=1), float(scores.max(axis=1).sum())
+        if fit - before < 1e-6 * X.shape[0]:
+            break
+        before = fit
+        members = csr_matrix(
+            (np.ones(X.shape[0], dtype=np.float32), (np.arange(X.shape[0]), parts)),
+            shape=(X.shape[0], n_parts),
+        )
+        sums = np.asarray((X.T @ members).toarray(), dtype=np.float32)
+        lengths = np.linalg.norm(sums, axis=0)
+        # A part that has lost all its rows stays where it was.
+        W = np.where(lengths > 0, sums / np.maximum(lengths, 1e-12), W).astype(np.float32)
+    return Partition(csr_matrix(W))
+
+
+def _random_rows(X: csr_matrix, n_parts: int, rng: np.random.Generator) -> NDArray[np.float32]:
+    """Return random rows of ``X`` as columns."""
+    chosen = rng.choice(X.shape[0], n_parts, replace=n_parts > X.shape[0])
+    return np.ascontiguousarray(X[chosen].toarray().T, dtype=np.float32)
