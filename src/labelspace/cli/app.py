@@ -307,7 +307,7 @@ def serve(
     ] = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
     threads: Annotated[int, typer.Option(min=1, help="Threads of each process's model.")] = 1,
-    queue: Annotated[int, typer.Option(min=1, help="Rows that may wait for the model.")] = 64,
+    queue: Annotated[int, typer.Option(min=1, help="Rows that may wait for the model.")] = 32,
     time_limit: Annotated[
         float, typer.Option(min=0.1, help="Seconds that a request may take.")
     ] = 10.0,

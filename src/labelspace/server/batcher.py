@@ -23,7 +23,7 @@ from labelspace.server.served import Ranked, Served
 
 Result = TypeVar("Result")
 
-MAX_BATCH = 64
+MAX_BATCH = 32
 # Ranking thousands of labels for one row must not make a whole batch do the same.
 LARGE_K = 128
 

@@ -32,7 +32,7 @@ class Limits:
     """Lines of a batch."""
     batches: int = 4
     """Batches that run at the same time."""
-    queue: int = 64
+    queue: int = 32
     """Rows that wait for the model."""
     time: float = 10.0
     """From a row's arrival to its answer."""
