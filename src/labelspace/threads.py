@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
 
 
 def available() -> int:
@@ -35,14 +37,35 @@ def limit(n_threads: int | None) -> Iterator[int]:
     None leaves them as they are, at every core, and costs nothing: setting them takes longer than
     a prediction for one row.
     """
-    if n_threads is None:
-        yield available()
-        return
+    with _taking_turns():
+        if n_threads is None:
+            yield available()
+            return
+        with _set(resolve(n_threads)) as wanted:
+            yield wanted
+
+
+# Where there is neither OpenMP nor TBB, numba ends the process if two Python threads run parallel
+# kernels at once; then callers take turns.
+_turn = threading.RLock()
+
+
+def _taking_turns() -> AbstractContextManager[Any]:
+    import numba
+
+    try:
+        safe = numba.threading_layer() != "workqueue"
+    except ValueError:  # no parallel kernel has run yet, so nobody knows
+        safe = False
+    return nullcontext() if safe else _turn
+
+
+@contextmanager
+def _set(wanted: int) -> Iterator[int]:
     import faiss
     import numba
     from threadpoolctl import threadpool_limits
 
-    wanted = resolve(n_threads)
     numba_before = numba.get_num_threads()
     faiss_before = faiss.omp_get_max_threads()
     torch = sys.modules.get("torch")
