@@ -89,6 +89,12 @@ def test_words_that_are_all_rare_are_kept():
     assert TextFeatures().fit(unique).n_features_ == FEW_TEXTS
 
 
+def test_features_in_too_many_texts_are_dropped():
+    texts = ["the red ball", "the green ball", "the cube", "cone"]
+    features = TextFeatures(max_df=0.5).fit(texts)
+    assert features.get_feature_names_out().tolist() == ["ball", "cone", "cube", "green", "red"]
+
+
 def test_max_features_keeps_those_in_most_texts():
     features = TextFeatures(max_features=2).fit(["aa bb cc", "aa bb", "aa dd", "bb"])
     assert features.get_feature_names_out().tolist() == ["aa", "bb"]
@@ -114,9 +120,11 @@ def test_what_is_no_text_is_refused(texts, message):
         TextFeatures().fit(texts)
 
 
-def test_min_df_that_leaves_nothing_is_refused():
+def test_limits_that_leave_nothing_are_refused():
     with pytest.raises(DataError, match="make min_df smaller"):
         TextFeatures(min_df=3).fit(["aa", "bb"])
+    with pytest.raises(DataError, match="max_df larger"):
+        TextFeatures(max_df=0.1).fit(["aa", "bb"])
 
 
 @pytest.mark.parametrize(

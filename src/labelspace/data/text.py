@@ -11,7 +11,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice, repeat
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,11 +48,14 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         misspelt text and languages of many endings or long compounds.
     min_df : int, optional
         Features in fewer texts are dropped. Unless given, 1 for fewer than 1,000 texts, else 2.
+    max_df : float, default=1.0
+        Features in more than this share of the texts are dropped. Long texts lose little by 0.2,
+        and have far fewer features then.
     max_features : int, optional
         Keep only this many features, those in most texts.
     n_hashes : int, optional
         Hash features into this many columns (2**20, say) instead of keeping a vocabulary, so that
-        memory is bounded whatever the texts hold. ``min_df`` and ``max_features`` then do nothing.
+        memory is bounded whatever the texts hold. The limits above then do nothing.
 
     Attributes
     ----------
@@ -77,6 +80,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         "ngrams": [Interval(Integral, 0, None, closed="left")],
         "char_ngrams": [tuple, list, None],
         "min_df": [Interval(Integral, 1, None, closed="left"), None],
+        "max_df": [Interval(Real, 0, 1, closed="right")],
         "max_features": [Interval(Integral, 1, None, closed="left"), None],
         "n_hashes": [Interval(Integral, 2, 1 << 30, closed="both"), None],
     }
@@ -87,12 +91,14 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         ngrams: int = 1,
         char_ngrams: tuple[int, int] | None = None,
         min_df: int | None = None,
+        max_df: float = 1.0,
         max_features: int | None = None,
         n_hashes: int | None = None,
     ) -> None:
         self.ngrams = ngrams
         self.char_ngrams = char_ngrams
         self.min_df = min_df
+        self.max_df = max_df
         self.max_features = max_features
         self.n_hashes = n_hashes
 
@@ -184,13 +190,12 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
                 "two letters."
             )
         frequency = np.bincount(counts.indices, minlength=len(words))
-        min_df = self.min_df or (1 if n_texts < FEW_TEXTS else 2)
-        kept = np.flatnonzero(frequency >= min_df)
-        if not kept.size and self.min_df is None:
-            kept = np.arange(len(words))
+        min_df = self.min_df or (1 if n_texts < FEW_TEXTS or frequency.max() < 2 else 2)
+        kept = np.flatnonzero((frequency >= min_df) & (frequency <= self.max_df * n_texts))
         if not kept.size:
             raise DataError(
-                f"No feature is in {self.min_df} of the {n_texts} texts: make min_df smaller."
+                f"No feature is in at least {min_df} and at most {self.max_df:.0%} of the "
+                f"{n_texts} texts: make min_df smaller or max_df larger."
             )
         if self.max_features is not None and kept.size > self.max_features:
             most = np.argsort(-frequency[kept], kind="stable")[: self.max_features]
