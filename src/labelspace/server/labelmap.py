@@ -27,10 +27,9 @@ def positions(served: Served, relations: Relations) -> tuple[str, NDArray[np.flo
 def tree_positions(parent: NDArray[np.int64], rank: NDArray[np.int64]) -> NDArray[np.float32]:
     """Lay out a forest whose parents are always of lower rank than their children.
 
-    >>> tree_positions(np.array([-1, 0, 0]), np.array([0, 1, 2])).round(2)
-    array([[-0.  ,  0.  ],
-           [-0.58,  0.58],
-           [ 0.  , -1.  ]], dtype=float32)
+    >>> places = tree_positions(np.array([-1, 0, 0]), np.array([0, 1, 2]))
+    >>> np.linalg.norm(places, axis=1).round(2)
+    array([0.  , 0.71, 1.  ], dtype=float32)
     """
     n_labels = len(parent)
     if n_labels == 0:
