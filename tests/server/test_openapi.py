@@ -55,9 +55,10 @@ def fuzzed(trained: Tagger, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     trained.save(folder)
     server = Running(folder, "--token", TOKEN)
     yield server
-    assert server.process.poll() is None
-    assert "Traceback" not in server.log.read_text()
+    is_alive = server.process.poll() is None
     server.kill()
+    assert is_alive
+    assert "Traceback" not in server.log.read_text()
 
 
 @pytest.fixture(scope="session")
