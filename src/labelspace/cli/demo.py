@@ -130,13 +130,14 @@ def _show_why(model: Tagger, train: Corpus) -> None:
 
 
 def _say_what_next(out: Path) -> None:
+    command = _command()
     print(f"""
 What to try next:
 
-  echo "your own sentence" | labelspace predict {out}/model -
-  labelspace evaluate {out}/model {out}/test.tsv --by-frequency
-  labelspace compare {out}/train.tsv {out}/test.tsv --methods one-vs-all,knn
-  labelspace train YOURS.tsv --out yours        one text per line: text<TAB>label,label
+  echo "your own sentence" | {command} predict {out}/model -
+  {command} evaluate {out}/model {out}/test.tsv --by-frequency
+  {command} compare {out}/train.tsv {out}/test.tsv --methods one-vs-all,knn
+  {command} train YOURS.tsv --out yours        one text per line: text<TAB>label,label
 
 and from Python:
 
@@ -145,7 +146,7 @@ and from Python:
 
 Or tag your own sentences in the browser:
 
-  {_command()} serve {out}/model --open        then http://127.0.0.1:8000/
+  {command} serve {out}/model --open        then http://127.0.0.1:8000/
 """)
 
 
