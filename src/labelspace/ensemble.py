@@ -104,28 +104,25 @@ def side_by_side(
 
 
 def search_all(
-    learners: Sequence[Learner | PartitionedLearner],
-    X: csr_matrix,
-    n_rows: int,
-    n_labels: int,
-    n_threads: int | None = None,
+    learners: Sequence[Learner | PartitionedLearner], X: csr_matrix, n_rows: int, n_labels: int
 ) -> tuple[Found, Found]:
     """Return the rows and labels that all learners find, side by side.
 
-    What two learners find is there twice. Queries are dealt to threads in blocks.
+    What two learners find is there twice.
     """
+    found = [learner.search(X, n_rows, n_labels) for learner in learners]
+    return _beside([rows for rows, _ in found]), _beside([labels for _, labels in found])
 
-    def search(start: int) -> tuple[Found, Found]:
-        block = X if X.shape[0] <= _BLOCK else csr_matrix(X[start : start + _BLOCK])
-        found = [learner.search(block, n_rows, n_labels) for learner in learners]
-        return _beside([rows for rows, _ in found]), _beside([labels for _, labels in found])
 
-    starts = range(0, max(X.shape[0], 1), _BLOCK)
-    if len(starts) == 1:
-        return search(0)
+def in_blocks(
+    answer: Callable[[csr_matrix], Made], X: csr_matrix, n_threads: int | None
+) -> list[Made]:
+    """Return the answers to blocks of rows, which are dealt to threads."""
+    starts = range(0, X.shape[0], _BLOCK)
+    if len(starts) <= 1:
+        return [answer(X)]
     with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
-        blocks = list(pool.map(search, starts))
-    return _below([rows for rows, _ in blocks]), _below([labels for _, labels in blocks])
+        return list(pool.map(lambda start: answer(csr_matrix(X[start : start + _BLOCK])), starts))
 
 
 _BLOCK = 1024
@@ -135,11 +132,4 @@ def _beside(found: list[Found]) -> Found:
     return Found(
         np.concatenate([one.ids for one in found], axis=1),
         np.concatenate([one.products for one in found], axis=1),
-    )
-
-
-def _below(found: list[Found]) -> Found:
-    return Found(
-        np.concatenate([one.ids for one in found]),
-        np.concatenate([one.products for one in found]),
     )

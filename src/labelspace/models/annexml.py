@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, identity, vstack
+from scipy.sparse import csr_matrix, vstack
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -28,12 +28,19 @@ from labelspace.base import Explanation, LabelRanker, Reason
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.partition import balanced
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.ensemble import Index, Learner, PartitionedLearner, search_all, side_by_side
+from labelspace.ensemble import (
+    Index,
+    Learner,
+    PartitionedLearner,
+    in_blocks,
+    search_all,
+    side_by_side,
+)
 from labelspace.graph.label_knn import LabelGraph, label_knn
 from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.exact import ExactIndex
 from labelspace.search.graph import GraphIndex
-from labelspace.search.votes import vote
+from labelspace.search.tally import tally
 from labelspace.space import sphere
 from labelspace.topk import NO_LABEL, TopK
 from labelspace.training.adapt import adapt_map
@@ -229,7 +236,7 @@ class AnnexML(LabelRanker):
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_ = self._chosen(X.shape[0])
         self.rows_ = UnitRows(idf=self.idf).learn(X)
-        self._remember(Y)
+        self.Y_ = csr_matrix(Y, dtype=np.int8)
         X = self.rows_.encode(X)
         random = check_random_state(self.random_state)
         seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
@@ -290,7 +297,9 @@ class AnnexML(LabelRanker):
         """Train the maps on, then put the rows where these map them."""
         X = self.rows_.encode(X)
         n_old = self.Y_.shape[0]
-        self._remember(csr_matrix(vstack([_widened(self.Y_, Y.shape[1]), Y], format="csr")))
+        self.Y_ = csr_matrix(
+            vstack([_widened(self.Y_, Y.shape[1]), Y], format="csr"), dtype=np.int8
+        )
         random = check_random_state(self.random_state)
         seeds = random.randint(1 << 31, size=len(self.learners_)).tolist()
         graph = label_knn(
@@ -338,63 +347,64 @@ class AnnexML(LabelRanker):
             learner.labels.add(sphere.keys(middles), unseen)
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
-        voters, weights = self._votes(self.rows_.encode(X))
-        top = vote(voters, weights, self._ballots, k)
-        return _filled(top, weights, self.label_counts_ / max(self.n_examples_, 1))
+        X = self.rows_.encode(X)
+        return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
+
+    def _answer(self, X: csr_matrix, k: int) -> TopK:
+        rows, row_weights, labels, label_weights = self._votes(X)
+        top = tally(rows, row_weights, self.Y_, k, labels, label_weights)
+        return self._filled(top)
 
     def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
         """A reason is a training row that has the label, or the label's own place in the space."""
-        voters, weights = self._votes(self.rows_.encode(X))
+        rows, row_weights, labels, label_weights = self._votes(self.rows_.encode(X))
         explained = []
-        for row in range(len(top)):
-            heard = weights[row] > 0
-            ids, places = np.unique(voters[row][heard], return_inverse=True)
-            shares: NDArray[Any] = np.bincount(places, weights[row][heard], ids.size)
-            ballots = self._ballots[ids]
-            explained.append(
-                [
-                    Explanation(label, score, self._reasons(ballots, ids, shares, label, n_reasons))
-                    for label, score in zip(
-                        top.labels[row].tolist(), top.scores[row].tolist(), strict=True
-                    )
-                    if label != NO_LABEL
+        for at in range(len(top)):
+            voters, voices = _added_up(rows[at], row_weights[at])
+            ballots = self.Y_[voters]
+            places, nearness = _added_up(labels[at], label_weights[at])
+            explanations = []
+            for label, score in zip(top.labels[at].tolist(), top.scores[at].tolist(), strict=True):
+                if label == NO_LABEL:
+                    continue
+                having = np.flatnonzero(ballots[:, [label]].toarray().ravel())
+                reasons = [
+                    Reason("example", int(voters[one]), float(voices[one])) for one in having
                 ]
-            )
+                reasons += [
+                    Reason("label", label, float(weight)) for weight in nearness[places == label]
+                ]
+                reasons.sort(key=lambda reason: -reason.weight)
+                explanations.append(Explanation(label, score, reasons[:n_reasons]))
+            explained.append(explanations)
         return explained
 
-    def _reasons(
-        self,
-        ballots: csr_matrix,
-        ids: NDArray[np.int64],
-        shares: NDArray[Any],
-        label: int,
-        n_reasons: int,
-    ) -> list[Reason]:
-        having = np.flatnonzero(ballots[:, [label]].toarray().ravel())
-        having = having[np.argsort(-shares[having], kind="stable")][:n_reasons]
-        n_rows = self.Y_.shape[0]
-        return [
-            Reason("example", int(ids[at]), float(shares[at]))
-            if ids[at] < n_rows
-            else Reason("label", int(ids[at] - n_rows), float(shares[at]))
-            for at in having
-        ]
-
-    def _votes(self, X: csr_matrix) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return who votes on each row, a row of ``_ballots`` each, and what the vote counts."""
+    def _votes(
+        self, X: csr_matrix
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64], NDArray[np.float32]]:
+        """Return the training rows that vote on each row, their weights, and the same of labels."""
         asked = self.learners_[: self.use_learners]
-        n_neighbors = self.settings_["n_neighbors"]
-        rows, labels = search_all(asked, X, n_neighbors, _LABELS_FOUND, self.n_threads)
+        rows, labels = search_all(asked, X, self.settings_["n_neighbors"], _LABELS_FOUND)
         if self.settings_["voting"] == "counts":
-            return rows.ids, (rows.products > 0).astype(np.float32)
+            heard = (rows.products > 0).astype(np.float32)
+            return rows.ids, heard, labels.ids, np.zeros_like(labels.products)
         gamma = self.settings_["vote_gamma"]
-        by_rows, by_labels = _shares(rows.products, gamma), _shares(labels.products, gamma)
         share = self.label_votes / (1.0 + self.label_votes) if labels.ids.shape[1] else 0.0
-        label_ids = np.where(labels.ids < 0, NO_LABEL, labels.ids + self.Y_.shape[0])
         return (
-            np.concatenate((rows.ids, label_ids), axis=1),
-            np.concatenate(((1.0 - share) * by_rows, share * by_labels), axis=1),
+            rows.ids,
+            _shares(rows.products, gamma, 1.0 - share),
+            labels.ids,
+            _shares(labels.products, gamma, share),
         )
+
+    def _filled(self, top: TopK) -> TopK:
+        """Give rows that nobody voted on the most frequent labels."""
+        silent = top.labels[:, 0] == NO_LABEL
+        if silent.any():
+            frequent = np.argsort(-self.label_counts_, kind="stable")[: top.k]
+            top.labels[silent] = frequent
+            top.scores[silent] = self.label_counts_[frequent] / max(self.n_examples_, 1)
+        return top
 
     def _chosen(self, n_examples: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
@@ -450,43 +460,26 @@ class AnnexML(LabelRanker):
     ) -> ClusteredIndex:
         return ClusteredIndex(keys, ids, n_probes=self.n_probes, storage=self.storage, seed=seed)
 
-    def _remember(self, Y: csr_matrix) -> None:
-        """Keep the labels of rows; a label's ballot has itself, below those of the rows."""
-        self.Y_ = csr_matrix(Y, dtype=np.int8)
-        self._ballots = csr_matrix(
-            vstack([Y, identity(Y.shape[1], dtype=np.float32, format="csr")], format="csr")
-        )
-
-    def _to_state(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_ballots"}
-
-    @classmethod
-    def _from_state(cls, state: dict[str, Any]) -> AnnexML:
-        model = super()._from_state(state)
-        model._remember(model.Y_.astype(np.float32))
-        return model
-
 
 # More labels than this are not heard, since they are far.
 _LABELS_FOUND = 50
 
 
-def _shares(products: NDArray[np.float32], gamma: float) -> NDArray[np.float32]:
-    """Return what each vote counts of a row's votes; nothing for a query that lies nowhere."""
-    weights = np.where(np.isfinite(products), np.exp(gamma * (products - 1.0)), 0.0)
+def _shares(products: NDArray[np.float32], gamma: float, total: float) -> NDArray[np.float32]:
+    """Return what each vote counts, ``total`` together; nothing for a query that lies nowhere."""
+    weights = np.exp(gamma * (products - 1.0))
     weights[~(products != 0).any(axis=1)] = 0.0
-    total = weights.sum(axis=1, keepdims=True)
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0).astype(np.float32)
+    sums = weights.sum(axis=1, keepdims=True)
+    return np.divide(total * weights, sums, out=np.zeros_like(weights), where=sums > 0)
 
 
-def _filled(top: TopK, weights: NDArray[np.float32], frequency: NDArray[np.float64]) -> TopK:
-    """Give rows that nobody voted on the most frequent labels."""
-    silent = ~(weights > 0).any(axis=1)
-    if silent.any():
-        frequent = np.argsort(-frequency, kind="stable")[: top.k]
-        top.labels[silent] = frequent
-        top.scores[silent] = frequency[frequent]
-    return top
+def _added_up(
+    ids: NDArray[np.int64], weights: NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return who votes, each once, and what the votes of each count together."""
+    heard = (ids >= 0) & (weights > 0)
+    voters, places = np.unique(ids[heard], return_inverse=True)
+    return voters, np.bincount(places, weights[heard], voters.size)
 
 
 def _widened(Y: csr_matrix, n_labels: int) -> csr_matrix:
