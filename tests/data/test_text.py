@@ -95,6 +95,17 @@ def test_features_in_too_many_texts_are_dropped():
     assert features.get_feature_names_out().tolist() == ["ball", "cone", "cube", "green", "red"]
 
 
+def test_hashing_keeps_to_the_limits_and_takes_in_new_words():
+    texts = ["the red ball", "the green ball", "the cube", "cone"]
+    features = TextFeatures(n_hashes=1 << 16, min_df=2, max_df=0.5).fit(texts)
+    assert features.transform(["the", "ball", "cube", "unheard"]).getnnz(axis=1).tolist() == [
+        0,
+        1,
+        0,
+        1,
+    ]
+
+
 def test_max_features_keeps_those_in_most_texts():
     features = TextFeatures(max_features=2).fit(["aa bb cc", "aa bb", "aa dd", "bb"])
     assert features.get_feature_names_out().tolist() == ["aa", "bb"]

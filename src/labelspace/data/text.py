@@ -55,7 +55,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         Keep only this many features, those in most texts.
     n_hashes : int, optional
         Hash features into this many columns (2**20, say) instead of keeping a vocabulary, so that
-        memory is bounded whatever the texts hold. The limits above then do nothing.
+        memory is bounded whatever the texts hold. ``max_features`` then does nothing.
 
     Attributes
     ----------
@@ -124,6 +124,10 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
             self.vocabulary_ = {word: column for column, word in enumerate(words)}
         weights = TfidfTransformer(sublinear_tf=True).fit(counts)
         self.idf_ = weights.idf_.astype(np.float32)
+        if self.n_hashes is not None:
+            # A column that nothing fell into yet is kept, for words that come later.
+            frequency = np.bincount(counts.indices, minlength=self.n_hashes)
+            self.idf_[(frequency > 0) & ~self._within_limits(frequency, counts.shape[0])] = 0.0
         self.n_texts_ = counts.shape[0]
         return self._weighted(counts)
 
@@ -190,13 +194,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
                 "two letters."
             )
         frequency = np.bincount(counts.indices, minlength=len(words))
-        min_df = self.min_df or (1 if n_texts < FEW_TEXTS or frequency.max() < 2 else 2)
-        kept = np.flatnonzero((frequency >= min_df) & (frequency <= self.max_df * n_texts))
-        if not kept.size:
-            raise DataError(
-                f"No feature is in at least {min_df} and at most {self.max_df:.0%} of the "
-                f"{n_texts} texts: make min_df smaller or max_df larger."
-            )
+        kept = np.flatnonzero(self._within_limits(frequency, n_texts))
         if self.max_features is not None and kept.size > self.max_features:
             most = np.argsort(-frequency[kept], kind="stable")[: self.max_features]
             kept = kept[most]
@@ -206,12 +204,26 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         counts = _keep_known(counts.data, column[counts.indices], counts.indptr, len(ordered))
         return counts, [words[at] for at in ordered]
 
+    def _within_limits(self, frequency: NDArray[Any], n_texts: int) -> NDArray[np.bool_]:
+        """Say of each feature whether it is in neither too few nor too many texts."""
+        min_df = self.min_df or (1 if n_texts < FEW_TEXTS or frequency.max() < 2 else 2)
+        within: NDArray[np.bool_] = (frequency >= min_df) & (frequency <= self.max_df * n_texts)
+        if not within.any():
+            raise DataError(
+                f"No feature is in at least {min_df} and at most {self.max_df:.0%} of the "
+                f"{n_texts} texts: make min_df smaller or max_df larger."
+            )
+        return within
+
     def _weighted(self, counts: csr_matrix) -> csr_matrix:
         if counts.shape[0] == 0:
             return counts
         weights = TfidfTransformer(sublinear_tf=True)
         weights.idf_ = self.idf_
-        return csr_matrix(weights.transform(counts, copy=False), dtype=np.float32)
+        weighted = csr_matrix(weights.transform(counts, copy=False), dtype=np.float32)
+        if self.n_hashes is not None:
+            weighted.eliminate_zeros()
+        return weighted
 
     def _to_state(self) -> dict[str, Any]:
         state = dict(vars(self))
