@@ -63,7 +63,12 @@ class Learner(Storable):
         Z = self.encode(X)
         if self.labels is None:
             return self.rows.search(Z, n_rows), Found.none(len(Z), 0)
-        return self.rows.search(Z, n_rows), self.labels.search(Z, n_labels)
+        return self.rows.search(Z, n_rows), self.labels.search(with_constant(Z), n_labels)
+
+
+def with_constant(Z: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return vectors with a 1 behind them, which meets the bias behind a label's vector."""
+    return np.concatenate((Z, np.ones((len(Z), 1), dtype=np.float32)), axis=1)
 
 
 class PartitionedLearner(Storable):

@@ -288,9 +288,10 @@ class AnnexML(LabelRanker):
         voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
         keys = sphere.keys(encoder.encode(csr_matrix(X[voters])))
         labels = None
-        if trained.labels is not None:
+        if trained.labels is not None and trained.biases is not None:
             seen = np.flatnonzero(trained.labels.any(axis=1))
-            labels = self._clustered(trained.labels[seen], seen, seed)
+            biased = np.column_stack((trained.labels[seen], trained.biases[seen]))
+            labels = self._clustered(biased, seen, seed)
         return Learner(encoder, self._index(keys, rows[voters], seed), labels)
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
@@ -344,7 +345,9 @@ class AnnexML(LabelRanker):
             labels = csr_matrix(Y[voters])
             unseen = np.setdiff1d(labels.indices, learner.labels.ids)
             middles = np.asarray((labels[:, unseen].T @ keys), dtype=np.float32)
-            learner.labels.add(sphere.keys(middles), unseen)
+            learner.labels.add(
+                np.column_stack((sphere.keys(middles), np.zeros(unseen.size))), unseen
+            )
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         X = self.rows_.encode(X)
@@ -390,12 +393,13 @@ class AnnexML(LabelRanker):
             return rows.ids, heard, labels.ids, np.zeros_like(labels.products)
         gamma = self.settings_["vote_gamma"]
         share = self.label_votes / (1.0 + self.label_votes) if labels.ids.shape[1] else 0.0
-        return (
-            rows.ids,
-            _shares(rows.products, gamma, 1.0 - share),
-            labels.ids,
-            _shares(labels.products, gamma, share),
-        )
+        row_shares = _shares(rows.products, gamma, 1.0 - share)
+        label_shares = _shares(labels.products, gamma, share)
+        # A query without known features lies nowhere: nothing is near to it.
+        nowhere = ~np.any(rows.products != 0, axis=1)
+        row_shares[nowhere] = 0.0
+        label_shares[nowhere] = 0.0
+        return rows.ids, row_shares, labels.ids, label_shares
 
     def _filled(self, top: TopK) -> TopK:
         """Give rows that nobody voted on the most frequent labels."""
@@ -466,9 +470,8 @@ _LABELS_FOUND = 50
 
 
 def _shares(products: NDArray[np.float32], gamma: float, total: float) -> NDArray[np.float32]:
-    """Return what each vote counts, ``total`` together; nothing for a query that lies nowhere."""
+    """Return what each vote counts, ``total`` together."""
     weights = np.exp(gamma * (products - 1.0))
-    weights[~(products != 0).any(axis=1)] = 0.0
     sums = weights.sum(axis=1, keepdims=True)
     return np.divide(total * weights, sums, out=np.zeros_like(weights), where=sums > 0)
 

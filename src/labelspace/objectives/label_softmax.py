@@ -2,7 +2,8 @@
 
 Labels have vectors on the sphere beside the rows'. A softmax over all labels would make the labels
 of one row compete with each other; here each competes with the row's negatives only. For row i with
-labels P_i and candidates N_i that it lacks, at S = γ · U·Wᵀ,
+labels P_i and candidates N_i that it lacks, at S = γ · U·Wᵀ + b, where the bias b lets a frequent
+label be likely without being near to everything,
 
     loss_i = 1/|P_i| Σ_{p ∈ P_i} −log( e^{S_ip} / (e^{S_ip} + Σ_{n ∈ N_i} e^{S_in}) )
 """
@@ -19,14 +20,15 @@ _TINY = 1e-30
 
 
 def rank_labels(
-    rows: Floats, labels: Floats, has: NDArray[np.bool_], gamma: float
-) -> tuple[float, Floats, Floats]:
-    """Return the loss and its gradients at ``rows`` (n × dim) and ``labels`` (m × dim).
+    rows: Floats, labels: Floats, biases: Floats, has: NDArray[np.bool_], gamma: float
+) -> tuple[float, Floats, Floats, Floats]:
+    """Return the loss and its gradients at ``rows``, ``labels`` and ``biases``.
 
     Parameters
     ----------
-    rows, labels : ndarray
+    rows, labels : ndarray of shape (n, dim) and (m, dim)
         Unit vectors of rows and of candidate labels.
+    biases : ndarray of shape (m,)
     has : ndarray of bool (n, m)
         Which row has which of the labels; a row that has none counts for nothing.
     gamma : float
@@ -36,13 +38,14 @@ def rank_labels(
     --------
     >>> import numpy as np
     >>> eye = np.eye(2, dtype=np.float32)
-    >>> rank_labels(eye, eye, eye > 0, gamma=10.0)[0] < 0.001
+    >>> rank_labels(eye, eye, np.zeros(2, dtype=np.float32), eye > 0, gamma=10.0)[0] < 0.001
     True
     """
     products: Floats = rows @ labels.T
     similar = products
     similar -= 1.0
     similar *= gamma
+    similar += biases
     positive_logits = similar[has]
     np.exp(similar, out=similar)
     n_labels = has.sum(axis=1)
@@ -58,5 +61,6 @@ def rank_labels(
     slope: Floats = similar
     slope *= weight[:, np.newaxis].astype(slope.dtype)
     slope[has] = (share[row_of] * (positive / totals - 1.0)).astype(slope.dtype)
+    at_biases: Floats = slope.sum(axis=0)
     slope *= gamma
-    return loss, slope @ labels, slope.T @ rows
+    return loss, slope @ labels, slope.T @ rows, at_biases

@@ -46,10 +46,14 @@ class ContrastiveSettings:
 
 @dataclass(frozen=True)
 class TrainedMap:
-    """The map's weights (n_features, dim) and, if learned, unit vectors of labels."""
+    """The map's weights (n_features, dim) and, if learned, unit vectors of labels and biases.
+
+    The biases are in units of cosines: nearness of label l to z is z·w_l + b_l.
+    """
 
     weights: NDArray[np.float32]
     labels: NDArray[np.float32] | None = None
+    biases: NDArray[np.float32] | None = None
 
 
 def train_map(
@@ -83,7 +87,9 @@ def train_map(
             at_anchors += labels.descend(anchors, U[:n], pace, rng)
         gradient = sphere.pull_back(np.concatenate((at_anchors, at_partners)), U, norms)
         step.descend(gradient, pace)
-    return TrainedMap(V, None if labels is None else sphere.keys(labels.vectors))
+    if labels is None:
+        return TrainedMap(V)
+    return TrainedMap(V, sphere.keys(labels.vectors), labels.biases / np.float32(settings.gamma))
 
 
 def batches(
@@ -166,7 +172,9 @@ class LabelStep:
         self.vectors = vectors
         self._Y = Y
         self._settings = settings
+        self.biases = np.zeros(Y.shape[1], dtype=np.float32)
         self._squares = np.full((Y.shape[1], 1), 0.01, dtype=np.float32)
+        self._bias_squares = np.ones(Y.shape[1], dtype=np.float32)
         self._place = np.full(Y.shape[1], -1, dtype=np.int32)
 
     def descend(
@@ -191,12 +199,18 @@ class LabelStep:
         has = np.zeros((rows.size, candidates.size), dtype=np.bool_)
         has[row_of[places >= 0], places[places >= 0]] = True
         W, norms = sphere.project(self.vectors[candidates])
-        _, at_rows, at_labels = rank_labels(U, W, has, self._settings.gamma)
+        _, at_rows, at_labels, at_biases = rank_labels(
+            U, W, self.biases[candidates], has, self._settings.gamma
+        )
         weight = self._settings.label_weight
         gradient = sphere.pull_back(weight * at_labels, W, norms)
         self._squares[candidates] += np.square(gradient).mean(axis=1, keepdims=True)
         pace = learning_rate / np.sqrt(self._squares[candidates])
         self.vectors[candidates] -= pace * gradient
+        self._bias_squares[candidates] += np.square(at_biases)
+        self.biases[candidates] -= (
+            learning_rate * at_biases / np.sqrt(self._bias_squares[candidates])
+        )
         return weight * at_rows
 
 
