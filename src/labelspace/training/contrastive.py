@@ -89,7 +89,8 @@ def train_map(
         step.descend(gradient, pace)
     if labels is None:
         return TrainedMap(V)
-    return TrainedMap(V, sphere.keys(labels.vectors), labels.biases / np.float32(settings.gamma))
+    biases = (labels.biases / settings.gamma).astype(np.float32)
+    return TrainedMap(V, sphere.keys(labels.vectors), biases)
 
 
 def batches(
