@@ -7,6 +7,7 @@ from typing import Any
 
 from labelspace import data, progress, store
 from labelspace.cli import output
+from labelspace.data.formats import format_of
 
 
 def run_info(path: Path, *, as_json: bool) -> None:
@@ -40,7 +41,7 @@ def _of_model(path: Path) -> dict[str, Any]:
 
 def _of_corpus(path: Path) -> dict[str, Any]:
     with progress.task(f"Reading {path}"):
-        return data.describe(data.read_corpus(path)).as_dict()
+        return {"format": format_of(path)} | data.describe(data.read_corpus(path)).as_dict()
 
 
 def _text(value: Any) -> str:

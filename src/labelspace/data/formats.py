@@ -103,6 +103,13 @@ def read_corpus(
     return corpus
 
 
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Return the format of a corpus by its content: xc, svmlight, tsv, jsonl or npz."""
+    path = Path(path)
+    with open_input(path) as stream:
+        return detect_format(stream.peek(HEAD_SIZE), path)
+
+
 def write_corpus(corpus: Corpus, path: str | os.PathLike[str], format: str | None = None) -> None:
     """Write a corpus; the file appears, or takes an older one's place, only when it is complete.
 
