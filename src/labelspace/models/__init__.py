@@ -12,6 +12,7 @@ from labelspace.errors import UsageError
 if TYPE_CHECKING:
     from labelspace.base import LabelRanker
     from labelspace.models.annexml import AnnexML
+    from labelspace.models.labelspace import LabelSpace
     from labelspace.models.most_common import MostCommon
     from labelspace.models.nearest_neighbors import NearestNeighbors
     from labelspace.models.one_vs_all import OneVsAll
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 # name on the command line: (module, class, one line for `labelspace methods`)
 METHODS = {
+    "labelspace": ("labelspace", "LabelSpace", "neighbours propose labels, classifiers rank them"),
     "annexml": ("annexml", "AnnexML", "votes of nearest rows and labels in a learned space"),
     "one-vs-all": ("one_vs_all", "OneVsAll", "a linear classifier per label, small weights cut"),
     "knn": ("nearest_neighbors", "NearestNeighbors", "votes of the nearest rows, on features"),
@@ -31,6 +33,7 @@ __all__ = [
     "DEFAULT_METHOD",
     "METHODS",
     "AnnexML",
+    "LabelSpace",
     "MostCommon",
     "NearestNeighbors",
     "OneVsAll",

@@ -1,0 +1,275 @@
+"""LabelSpace: neighbours propose labels, classifiers rank them, held-out rows say whom to trust.
+
+Nearest training rows in a learned space are good at rare labels, linear classifiers at frequent
+ones. A linear map is trained as in AnnexML; the neighbours of a row vote for a short list of
+labels. Each label has a linear classifier, trained on its rows and on those that the neighbours
+would wrongly give it (``training.sampled_hinge``). Rows that neither half has seen then teach how
+votes, margins and nearness make a probability (``search.joined``):
+
+    p(label | x) = σ( a · φ(margin, share of the votes, cosine of row and label, frequency) )
+
+As these are probabilities, the ranking that expects the best PSP@k is by p / propensity:
+``propensity=True``.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from labelspace import metrics, progress
+from labelspace.base import LabelRanker
+from labelspace.encoders.linear import LinearEncoder
+from labelspace.encoders.unit_rows import UnitRows
+from labelspace.ensemble import Learner, in_blocks, search_all, side_by_side
+from labelspace.graph.label_knn import label_knn
+from labelspace.search.clustered import ClusteredIndex
+from labelspace.search.each_other import neighbors_of_keys
+from labelspace.search.evidence import Evidence, LabelPlaces, gather_evidence
+from labelspace.search.found import Found
+from labelspace.search.joined import best_candidates
+from labelspace.search.sparse import SparseIndex
+from labelspace.search.tally import tally
+from labelspace.space import sphere
+from labelspace.topk import NO_LABEL, TopK
+from labelspace.training.contrastive import ContrastiveSettings, train_map
+from labelspace.training.join import learn_join
+from labelspace.training.sampled_hinge import Classifiers, train_sampled_hinge
+
+# Small corpora are overfitted by a sharp contrast and large steps.
+_SMALL = 20_000
+_MOST_HELD_OUT = 4_000
+_VOTE_GAMMA = 20.0
+_CONFUSED = 50  # labels a row's neighbours propose in training: its hard negatives
+_VOTED = 60  # labels that come from votes to a row's short list
+_BY_MARGIN = 20  # labels that its classifiers add
+
+
+class LabelSpace(LabelRanker):
+    """Votes of neighbours and linear classifiers, joined into probabilities; the default method.
+
+    Parameters
+    ----------
+    propensity : bool, default=False
+        Whether rare labels count more, as PSP@k counts them. Scores are then p / propensity, as
+        a share of the largest that there can be.
+    C : float, default=0.5
+        Weight of the classifiers' training error: larger fits closer.
+    dim : int, default=128
+        Dimensions of the space in which neighbours are searched.
+    n_learners : int, default=1
+        Spaces whose neighbours vote together.
+    n_neighbors : int, default=100
+        Training rows that vote, for each learner.
+    min_weight : float, default=0.05
+        Classifiers' weights closer to zero are cut.
+    idf : bool or "auto", default="auto"
+        Whether features are weighted by inverse document frequency; "auto" does so where all are
+        whole numbers: 0-1 features or counts.
+    k, threshold, random_state, n_threads
+        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are probabilities.
+
+    Attributes
+    ----------
+    learners_ : list of Learner
+        Maps into the spaces, and the training rows there.
+    classifiers_ : SparseIndex
+        The classifiers' weights, by feature.
+    places_ : LabelPlaces
+        Where labels lie in the first space.
+    join_ : Join
+        How votes, margins and nearness make a probability.
+    Y_ : csr_matrix of shape (n_examples_, n_labels_)
+        Labels of the training rows.
+
+    Examples
+    --------
+    >>> from labelspace.models import LabelSpace
+    >>> X = [[1.0, 0.0, 0.1], [0.9, 0.2, 0.0], [0.0, 1.0, 0.1], [0.1, 0.9, 0.3]]
+    >>> model = LabelSpace(random_state=0).fit(X, [["red"], ["red"], ["round"], ["round"]])
+    >>> model.classes_[model.predict_topk([[0.7, 0.1, 0.0]], k=1).labels]
+    array([['red']], dtype='<U5')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelRanker._parameter_constraints,
+        "propensity": ["boolean"],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "dim": [Interval(Integral, 1, None, closed="left")],
+        "n_learners": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "min_weight": [Interval(Real, 0, None, closed="left")],
+        "idf": ["boolean", StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        propensity: bool = False,
+        C: float = 0.5,
+        dim: int = 128,
+        n_learners: int = 1,
+        n_neighbors: int = 100,
+        min_weight: float = 0.05,
+        idf: bool | Literal["auto"] = "auto",
+        k: int = 5,
+        threshold: float | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.propensity = propensity
+        self.C = C
+        self.dim = dim
+        self.n_learners = n_learners
+        self.n_neighbors = n_neighbors
+        self.min_weight = min_weight
+        self.idf = idf
+
+    def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        seed = int(check_random_state(self.random_state).randint(1 << 30))
+        self.rows_ = UnitRows(idf=_counts(X) if self.idf == "auto" else bool(self.idf)).learn(X)
+        self.Y_ = csr_matrix(Y, dtype=np.int8)
+        X = self.rows_.encode(X)
+        held_out = _held_out(X, Y, seed)
+        seen = _without(Y, held_out)
+        self._learn_spaces(X, seen, seed)
+        every, honest = train_sampled_hinge(
+            X,
+            Y,
+            self._confused(Y),
+            held_out=held_out,
+            C=self.C,
+            min_weight=self.min_weight,
+            n_threads=self.n_threads,
+            seed=seed,
+        )
+        self._learn_join(X, Y, seen, held_out, honest)
+        self.classifiers_ = SparseIndex(every.weights, every.biases)
+        self.places_ = self._places(X, Y)
+
+    def _learn_spaces(self, X: csr_matrix, Y: csr_matrix, seed: int) -> None:
+        """Train the maps on rows that have labels in ``Y``; put all rows that have any there."""
+        small = X.shape[0] < _SMALL
+        settings = ContrastiveSettings(
+            dim=self.dim, gamma=10.0 if small else 20.0, learning_rate=0.1 if small else 0.2
+        )
+        graph = label_knn(Y, seed=seed, n_threads=self.n_threads)
+        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(self.Y_.indptr) > 0))
+
+        def train(learner_seed: int) -> Learner:
+            trained = train_map(X, Y, graph, settings, learner_seed)
+            encoder = LinearEncoder(trained.weights)
+            keys = sphere.keys(encoder.encode(csr_matrix(X[voters])))
+            return Learner(encoder, ClusteredIndex(keys, voters, seed=learner_seed))
+
+        seeds = [seed + number for number in range(self.n_learners)]
+        with progress.task("learning the space"):
+            self.learners_ = side_by_side(train, seeds, self.n_threads)
+
+    def _confused(self, Y: csr_matrix) -> csr_matrix:
+        """Return the labels that training rows' neighbours propose for them."""
+        index = self.learners_[0].rows
+        assert isinstance(index, ClusteredIndex)
+        found = neighbors_of_keys(index, Y.shape[0], 30, self.n_threads)
+        k = min(_CONFUSED, Y.shape[1])
+        return tally(found.ids, _voices(found), self.Y_, k).to_csr(Y.shape[1])
+
+    def _learn_join(
+        self,
+        X: csr_matrix,
+        Y: csr_matrix,
+        seen: csr_matrix,
+        held_out: NDArray[np.bool_],
+        classifiers: Classifiers,
+    ) -> None:
+        """Learn from rows held out, which here look as new rows do."""
+        rows = np.flatnonzero(held_out)
+        counts = np.bincount(seen.indices, minlength=seen.shape[1])
+        index, places = SparseIndex(*classifiers), self._places(X, seen)
+        asked = csr_matrix(X[rows])
+        evidence = self._evidence(asked, index, places, own=rows)
+        self.join_ = learn_join(evidence, csr_matrix(Y[rows]), counts)
+
+    def _places(self, X: csr_matrix, Y: csr_matrix) -> LabelPlaces:
+        """Return where labels lie in the first space: in the middle of their rows."""
+        middles = Y.T @ self.learners_[0].encode(X)
+        return LabelPlaces(sphere.keys(np.asarray(middles, dtype=np.float32)))
+
+    def _evidence(
+        self,
+        X: csr_matrix,
+        classifiers: SparseIndex,
+        places: LabelPlaces,
+        own: NDArray[np.int64] | None = None,
+    ) -> Evidence:
+        """Return the short list of each row; a row in ``own`` is no neighbour of itself."""
+        found, _ = search_all(self.learners_, X, self.n_neighbors, 0)
+        voices = _voices(found, own)
+        votes = tally(found.ids, voices, self.Y_, min(_VOTED, self.n_labels_))
+        Z = self.learners_[0].encode(X)
+        return gather_evidence(X, Z, votes, classifiers, places, _BY_MARGIN)
+
+    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
+        X = self.rows_.encode(X)
+        return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
+
+    def _answer(self, X: csr_matrix, k: int) -> TopK:
+        evidence = self._evidence(X, self.classifiers_, self.places_)
+        scores = self.join_.probabilities(evidence, self.label_counts_)
+        if self.propensity:
+            scores *= self._gains()[np.maximum(evidence.labels, 0)]
+        return self._filled(best_candidates(evidence.labels, scores, k))
+
+    def _gains(self) -> NDArray[np.float32]:
+        """Return what a label counts in PSP@k, as a share of what one without rows would."""
+        gains = metrics.inverse_propensity(self.label_counts_, self.n_examples_)
+        most = metrics.inverse_propensity([0], self.n_examples_)
+        return (gains / most).astype(np.float32)
+
+    def _filled(self, top: TopK) -> TopK:
+        """Give rows that nothing is known about the most frequent labels."""
+        silent = top.labels[:, 0] == NO_LABEL
+        if silent.any():
+            frequent = np.argsort(-self.label_counts_, kind="stable")[: top.k]
+            top.labels[silent] = frequent
+            top.scores[silent] = self.label_counts_[frequent] / max(self.n_examples_, 1)
+        return top
+
+
+def _counts(X: csr_matrix) -> bool:
+    """Tell whether all values are whole numbers."""
+    return bool(np.all(X.data == np.rint(X.data)))
+
+
+def _held_out(X: csr_matrix, Y: csr_matrix, seed: int) -> NDArray[np.bool_]:
+    """Choose a tenth of the rows, or some thousands, among those that have features and labels."""
+    held_out = np.zeros(X.shape[0], dtype=np.bool_)
+    usable = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+    n_held_out = min(usable.size // 10, _MOST_HELD_OUT)
+    held_out[np.random.default_rng(seed).permutation(usable)[:n_held_out]] = True
+    return held_out
+
+
+def _without(Y: csr_matrix, rows: NDArray[np.bool_]) -> csr_matrix:
+    """Return ``Y`` with some rows emptied."""
+    kept = np.repeat(~rows, np.diff(Y.indptr))
+    counts = np.where(rows, 0, np.diff(Y.indptr))
+    indptr = np.concatenate(([0], np.cumsum(counts))).astype(Y.indptr.dtype)
+    return csr_matrix((Y.data[kept], Y.indices[kept], indptr), shape=Y.shape)
+
+
+def _voices(found: Found, own: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+    """Return each found row's share of the vote; a row has none on itself."""
+    weights = np.exp(_VOTE_GAMMA * (found.products - 1.0))
+    weights[~(found.products != 0).any(axis=1)] = 0.0
+    if own is not None:
+        weights[found.ids == own[:, np.newaxis]] = 0.0
+    sums = weights.sum(axis=1, keepdims=True)
+    return np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)

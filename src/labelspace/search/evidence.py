@@ -1,0 +1,85 @@
+"""What speaks for a label on a row: votes of neighbours, its classifier, its place in the space.
+
+A row's candidates are the labels that its neighbours vote for and those whose classifiers score
+highest. Classifiers are kept by feature, so a row's scores for all labels cost no more than the
+weights that its own features have.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.search import _evidence_kernels as kernels
+from labelspace.search.sparse import SparseIndex
+from labelspace.space.quantized import quantized
+from labelspace.store import Storable
+from labelspace.topk import TopK
+
+
+class Evidence(NamedTuple):
+    """Candidates of each row, all (n, n_candidates); -1 where a row has fewer.
+
+    ``margins`` are scores of the classifiers, ``shares`` shares of the votes, ``nearness`` cosines
+    of row and label.
+    """
+
+    labels: NDArray[np.int64]
+    margins: NDArray[np.float32]
+    shares: NDArray[np.float32]
+    nearness: NDArray[np.float32]
+
+
+class LabelPlaces(Storable):
+    """Unit vectors of labels, as eight-bit integers; a label that lies nowhere has zeros."""
+
+    def __init__(self, vectors: NDArray[np.float32]) -> None:
+        self.vectors, self.scales = quantized(vectors, "int8")
+
+
+def gather_evidence(
+    X: csr_matrix,
+    Z: NDArray[np.float32],
+    votes: TopK,
+    classifiers: SparseIndex,
+    places: LabelPlaces,
+    n_by_margin: int,
+) -> Evidence:
+    """Return the candidates of rows and what speaks for each.
+
+    Parameters
+    ----------
+    X, Z : csr_matrix, ndarray
+        The rows, and their unit vectors.
+    votes : TopK
+        Labels that neighbours vote for, with their shares.
+    n_by_margin : int
+        How many labels the classifiers add to these.
+    """
+    shape = (X.shape[0], votes.k + min(n_by_margin, classifiers.n_keys))
+    evidence = Evidence(
+        np.full(shape, -1, dtype=np.int64),
+        np.zeros(shape, dtype=np.float32),
+        np.zeros(shape, dtype=np.float32),
+        np.zeros(shape, dtype=np.float32),
+    )
+    kernels.gather(
+        X.indptr,
+        X.indices,
+        np.ascontiguousarray(X.data, dtype=np.float32),
+        np.ascontiguousarray(Z, dtype=np.float32),
+        votes.labels,
+        votes.scores,
+        classifiers.inverted.indptr,
+        classifiers.inverted.indices,
+        classifiers.inverted.data,
+        classifiers.offsets,
+        places.vectors,
+        places.scales,
+        min(n_by_margin, classifiers.n_keys),
+        *evidence,
+    )
+    return evidence

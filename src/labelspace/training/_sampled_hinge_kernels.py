@@ -1,0 +1,304 @@
+"""Compiled loops of classifiers that learn from a sample of the negatives.
+
+A label's rows are copied side by side, with features numbered as they come, so that all passes
+over them run through a small piece of memory. ``fastmath`` allows fused multiply-add only: letting
+LLVM reorder the sums makes it gather, which is slower, and would make the answer depend on the
+machine's vectors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+FUSED = {"contract"}
+FAR = np.float32(1e30)
+ONE = np.float32(1.0)
+
+
+@njit(cache=True, nogil=True)
+def solve(
+    indptr,
+    indices,
+    data,
+    lengths,
+    n_features,
+    positive_ptr,
+    positive_rows,
+    hard_ptr,
+    hard_rows,
+    held_out,
+    problems,
+    per_positive,
+    fewest,
+    heaviest,
+    C,
+    tol,
+    max_passes,
+    more_passes,
+    min_weight,
+    seed,
+):
+    """Train the classifiers of ``problems``, first without the rows held out, then with them.
+
+    ``lengths`` are the squared lengths of the rows. Returns for both trainings, in this order,
+    the biases, where the weights of each problem end, their features and their values.
+    """
+    n_rows = indptr.shape[0] - 1
+    n_problems = problems.shape[0]
+    mark = np.full(n_rows, -1, dtype=np.int32)
+    local = np.full(n_features, -1, dtype=np.int32)
+    feature_of = np.empty(n_features, dtype=np.int32)
+    weights = np.empty(n_features, dtype=np.float32)
+    rows = np.empty(1024, dtype=np.int32)
+    slacks = np.empty(1024, dtype=np.float32)
+    signs = np.empty(1024, dtype=np.float32)
+    places = np.empty(4096, dtype=np.int32)
+    values = np.empty(4096, dtype=np.float32)
+
+    biases = np.full((2, n_problems), -ONE)
+    ends = np.zeros((2, n_problems), dtype=np.int64)
+    partial_features = np.empty(4096, dtype=np.int32)
+    partial_values = np.empty(4096, dtype=np.float32)
+    full_features = np.empty(4096, dtype=np.int32)
+    full_values = np.empty(4096, dtype=np.float32)
+    n_partial = 0
+    n_full = 0
+
+    for number in range(n_problems):
+        label = problems[number]
+        positives = positive_rows[positive_ptr[label] : positive_ptr[label + 1]]
+        hard = hard_rows[hard_ptr[label] : hard_ptr[label + 1]]
+        n_positive = positives.shape[0]
+        if n_positive > 0:
+            state = _random_state(seed, label)
+            wanted = min(np.int64(fewest + per_positive * n_positive), n_rows)
+            room = n_positive + hard.shape[0] + wanted
+            if room > rows.shape[0]:
+                rows = np.empty(room + room // 2, dtype=np.int32)
+                slacks = np.empty(rows.shape[0], dtype=np.float32)
+                signs = np.empty(rows.shape[0], dtype=np.float32)
+            size = _choose(
+                positives, hard, wanted, heaviest, C, n_rows, number, state, mark, rows, slacks
+            )
+            signs[:n_positive] = ONE
+            signs[n_positive:size] = -ONE
+            n_first = _move_last(held_out, rows, slacks, signs, size)
+
+            n_entries = 0
+            for at in range(size):
+                n_entries += indptr[rows[at] + 1] - indptr[rows[at]]
+            if n_entries > places.shape[0]:
+                places = np.empty(n_entries + n_entries // 2, dtype=np.int32)
+                values = np.empty(places.shape[0], dtype=np.float32)
+            ptr = np.empty(size + 1, dtype=np.int64)
+            n_local = _copy(
+                indptr, indices, data, rows, size, local, feature_of, ptr, places, values
+            )
+            steps = np.empty(size, dtype=np.float32)
+            for at in range(size):
+                steps[at] = ONE / (lengths[rows[at]] + ONE + slacks[at])
+            weights[:n_local] = np.float32(0.0)
+            alphas = np.zeros(size, dtype=np.float32)
+            bias = _descend(
+                ptr, places, values, signs, slacks, steps, n_first, np.float32(0.0), tol,
+                max_passes, weights, alphas, state,
+            )  # fmt: skip
+            biases[:, number] = bias
+            if n_partial + n_local > partial_features.shape[0]:
+                partial_features = _longer(partial_features, n_partial, n_partial + n_local)
+                partial_values = _longer(partial_values, n_partial, n_partial + n_local)
+            n_partial = _keep(
+                weights, feature_of, n_local, min_weight, n_partial, partial_features,
+                partial_values,
+            )  # fmt: skip
+            if n_first < size:
+                bias = _descend(
+                    ptr, places, values, signs, slacks, steps, size, bias, tol, more_passes,
+                    weights, alphas, state,
+                )  # fmt: skip
+                biases[1, number] = bias
+            if n_full + n_local > full_features.shape[0]:
+                full_features = _longer(full_features, n_full, n_full + n_local)
+                full_values = _longer(full_values, n_full, n_full + n_local)
+            n_full = _keep(
+                weights, feature_of, n_local, min_weight, n_full, full_features, full_values
+            )
+            for at in range(n_local):
+                local[feature_of[at]] = -1
+        ends[0, number] = n_partial
+        ends[1, number] = n_full
+    return (
+        biases,
+        ends,
+        partial_features[:n_partial].copy(),
+        partial_values[:n_partial].copy(),
+        full_features[:n_full].copy(),
+        full_values[:n_full].copy(),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _choose(positives, hard, wanted, heaviest, C, n_rows, number, state, mark, rows, slacks):
+    """Write a label's positives, hard negatives and drawn negatives; return how many they are.
+
+    The slack of a row is 1 / (2 C weight). Drawn rows stand for all that were not, up to a weight
+    of ``heaviest``.
+    """
+    slack = np.float32(0.5 / C)
+    size = 0
+    for row in positives:
+        mark[row] = number
+        rows[size] = row
+        slacks[size] = slack
+        size += 1
+    for row in hard:
+        if mark[row] != number:
+            mark[row] = number
+            rows[size] = row
+            slacks[size] = slack
+            size += 1
+    n_chosen = size
+    if wanted >= n_rows - n_chosen:
+        for row in range(n_rows):
+            if mark[row] != number:
+                rows[size] = row
+                slacks[size] = slack
+                size += 1
+        return size
+    for _ in range(wanted):
+        state = _next(state)
+        row = np.int64(((state >> np.uint64(32)) * np.uint64(n_rows)) >> np.uint64(32))
+        if mark[row] != number:
+            mark[row] = number
+            rows[size] = row
+            size += 1
+    stands_for = min((n_rows - n_chosen) / max(size - n_chosen, 1), heaviest)
+    for at in range(n_chosen, size):
+        slacks[at] = np.float32(0.5 / (C * stands_for))
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _move_last(held_out, rows, slacks, signs, size):
+    """Put the rows held out behind the others; return how many others there are."""
+    last = size
+    at = 0
+    while at < last:
+        if held_out[rows[at]]:
+            last -= 1
+            rows[at], rows[last] = rows[last], rows[at]
+            slacks[at], slacks[last] = slacks[last], slacks[at]
+            signs[at], signs[last] = signs[last], signs[at]
+        else:
+            at += 1
+    return last
+
+
+@njit(cache=True, nogil=True)
+def _copy(indptr, indices, data, rows, size, local, feature_of, ptr, places, values):
+    """Copy the rows with features numbered as they come; return how many features they have."""
+    n_local = 0
+    filled = 0
+    for at in range(size):
+        ptr[at] = filled
+        for entry in range(indptr[rows[at]], indptr[rows[at] + 1]):
+            feature = indices[entry]
+            if local[feature] < 0:
+                local[feature] = n_local
+                feature_of[n_local] = feature
+                n_local += 1
+            places[filled] = local[feature]
+            values[filled] = data[entry]
+            filled += 1
+    ptr[size] = filled
+    return n_local
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def _descend(
+    ptr, places, values, signs, slacks, steps, size, bias, tol, max_passes, weights, alphas, state
+):  # fmt: skip
+    """Dual coordinate descent with shrinking on the first ``size`` rows; return the bias.
+
+    ``weights`` and the bias are kept equal to the sum of alpha · sign · row.
+    """
+    order = np.arange(size)
+    n_active = size
+    ceiling = FAR
+    for _ in range(max_passes):
+        for last in range(n_active - 1, 0, -1):
+            state = _next(state)
+            other = np.int64(((state >> np.uint64(32)) * np.uint64(last + 1)) >> np.uint64(32))
+            order[last], order[other] = order[other], order[last]
+        highest = -FAR
+        lowest = FAR
+        visit = 0
+        while visit < n_active:
+            at = order[visit]
+            score = bias
+            for entry in range(ptr[at], ptr[at + 1]):
+                score += values[entry] * weights[places[entry]]
+            old = alphas[at]
+            gradient = signs[at] * score - ONE + old * slacks[at]
+            if old == 0 and gradient > 0:
+                if gradient > ceiling:
+                    n_active -= 1
+                    order[visit] = order[n_active]
+                    order[n_active] = at
+                    continue
+                highest = max(highest, np.float32(0.0))
+                lowest = min(lowest, np.float32(0.0))
+            else:
+                highest = max(highest, gradient)
+                lowest = min(lowest, gradient)
+                new = max(old - gradient * steps[at], np.float32(0.0))
+                alphas[at] = new
+                step = (new - old) * signs[at]
+                bias += step
+                for entry in range(ptr[at], ptr[at + 1]):
+                    weights[places[entry]] += step * values[entry]
+            visit += 1
+        if highest - lowest <= tol:
+            if n_active == size:
+                break
+            n_active = size
+            ceiling = FAR
+        else:
+            ceiling = highest if highest > 0 else FAR
+    return bias
+
+
+@njit(cache=True, nogil=True)
+def _keep(weights, feature_of, n_local, min_weight, n_kept, features, values):
+    """Append the weights that are not cut; return how many are kept in all."""
+    for at in range(n_local):
+        if weights[at] != 0 and abs(weights[at]) >= min_weight:
+            features[n_kept] = feature_of[at]
+            values[n_kept] = weights[at]
+            n_kept += 1
+    return n_kept
+
+
+@njit(cache=True, nogil=True)
+def _longer(values, n_used, needed):
+    longer = np.empty(2 * needed, dtype=values.dtype)
+    longer[:n_used] = values[:n_used]
+    return longer
+
+
+@njit(cache=True, nogil=True)
+def _random_state(seed, label):
+    """Return a state for the generator that depends on the label, not on its thread."""
+    state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15)
+    state ^= np.uint64(label + 1) * np.uint64(0xBF58476D1CE4E5B9)
+    state ^= state >> np.uint64(31)
+    return state if state != 0 else np.uint64(88172645463325252)
+
+
+@njit(cache=True, nogil=True)
+def _next(state):
+    state ^= state << np.uint64(13)
+    state ^= state >> np.uint64(7)
+    state ^= state << np.uint64(17)
+    return state

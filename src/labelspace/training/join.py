@@ -1,0 +1,68 @@
+"""Learn on rows held out how votes and classifiers are joined into a probability.
+
+Logistic regression on the terms of ``search.joined``, by Newton's method, drawn towards the usual
+weights as by a few pseudo-rows. A row has many candidates that nobody would take for its labels;
+only its best ones, by the usual weights, are learned from, since only they compete for the top.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.special import expit
+
+from labelspace.search.evidence import Evidence
+from labelspace.search.joined import Join, best_candidates, terms, usual_weights
+
+COMPETING = 20
+PSEUDO_ROWS = 20.0
+_NEWTON_STEPS = 15
+
+
+def learn_join(evidence: Evidence, Y: csr_matrix, label_counts: NDArray[np.int64]) -> Join:
+    """Return a join that makes candidates' probabilities fit ``Y``, their rows' true labels."""
+    competing = _competing(evidence, label_counts)
+    there = competing.labels >= 0
+    if not there.any():
+        return Join()
+    rows = np.repeat(np.arange(len(there)), there.sum(axis=1))
+    is_true = np.asarray(Y[rows, competing.labels[there]]).ravel() > 0
+    return Join(logistic(terms(competing, label_counts), is_true, usual_weights(), PSEUDO_ROWS))
+
+
+def logistic(
+    A: NDArray[np.float64],
+    y: NDArray[np.bool_],
+    start: NDArray[np.float64],
+    pseudo_rows: float,
+) -> NDArray[np.float64]:
+    """Return the weights w that minimise the log loss of σ(A·w), kept near ``start``.
+
+    The pull is that of ``pseudo_rows`` rows: weights whose terms vary more are held more loosely
+    than their scale alone would.
+    """
+    spread = A.var(axis=0) + 1e-3
+    pull = pseudo_rows * spread * 0.25
+    w = start.copy()
+    for _ in range(_NEWTON_STEPS):
+        p = expit(A @ w)
+        slope = A.T @ (p - y) + pull * (w - start)
+        curvature = (A * (p * (1.0 - p))[:, np.newaxis]).T @ A + np.diag(pull)
+        step = np.linalg.solve(curvature, slope)
+        w = w - step
+        if np.abs(step).max() < 1e-4:
+            break
+    return w
+
+
+def _competing(evidence: Evidence, label_counts: NDArray[np.int64]) -> Evidence:
+    """Return the best candidates of each row by the usual join, in no particular order."""
+    usual = Join().probabilities(evidence, label_counts)
+    k = min(COMPETING, evidence.labels.shape[1])
+    top = best_candidates(evidence.labels, usual, k)
+    # Where each of them stands among the candidates.
+    place = np.zeros(top.labels.shape, dtype=np.int64)
+    for at in range(k):
+        place[:, at] = (evidence.labels == top.labels[:, [at]]).argmax(axis=1)
+    return Evidence(top.labels, *(np.take_along_axis(part, place, axis=1) for part in evidence[1:]))
