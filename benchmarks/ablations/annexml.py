@@ -25,9 +25,9 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "as it is": [{}],
     "the original program's settings": [{"preset": "paper"}],
     "partition": [
-        {"partition": "learned", "label_weight": 0.0},
-        {"partition": "learned", "balanced": True, "label_weight": 0.0},
-        {"partition": "kmeans", "label_weight": 0.0},
+        {"partition": "learned"},
+        {"partition": "learned", "balanced": True},
+        {"partition": "kmeans"},
     ],
     "learners": [{"n_learners": n} for n in (1, 2, 8, 15)],
     "dimension": [{"dim": dim} for dim in (50, 100, 256)],

@@ -13,6 +13,7 @@ e^{γ(cos − 1)}, and labels have vectors of their own in the same space, which
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -256,7 +257,7 @@ class AnnexML(LabelRanker):
         kind = self.settings_["partition"]
         n_parts = max(X.shape[0] // self.part_size, 1)
         if kind == "none" or n_parts == 1:
-            return self._map_and_index(X, Y, graph, np.arange(X.shape[0]), seed)
+            return self._map_and_index(X, Y, graph, np.arange(X.shape[0]), self._training(), seed)
         if kind == "learned":
             partition = learn_partition(X, graph, n_parts, seed)
         else:
@@ -275,14 +276,23 @@ class AnnexML(LabelRanker):
         features = np.unique(inside.indices)
         labels = csr_matrix(Y[rows])
         graph = self._graph(labels, seed)
-        learner = self._map_and_index(csr_matrix(inside[:, features]), labels, graph, rows, seed)
+        # A label's rows lie in several parts, so it has no one place in any of them.
+        settings = replace(self._training(), label_weight=0.0)
+        inside = csr_matrix(inside[:, features])
+        learner = self._map_and_index(inside, labels, graph, rows, settings, seed)
         learner.features = features
         return learner
 
     def _map_and_index(
-        self, X: csr_matrix, Y: csr_matrix, graph: LabelGraph, rows: NDArray[np.int64], seed: int
+        self,
+        X: csr_matrix,
+        Y: csr_matrix,
+        graph: LabelGraph,
+        rows: NDArray[np.int64],
+        settings: ContrastiveSettings,
+        seed: int,
     ) -> Learner:
-        trained = train_map(X, Y, graph, self._training(), seed)
+        trained = train_map(X, Y, graph, settings, seed)
         encoder = LinearEncoder(trained.weights, self.storage)
         # Rows without features lie nowhere, and rows without labels have nothing to say.
         voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
