@@ -17,7 +17,8 @@ from labelspace.search.joined import Join, best_candidates, terms, usual_weights
 
 COMPETING = 20
 PSEUDO_ROWS = 20.0
-_NEWTON_STEPS = 15
+_NEWTON_STEPS = 30
+_SMALLEST_STEP = 1e-4
 
 
 def learn_join(evidence: Evidence, Y: csr_matrix, label_counts: NDArray[np.int64]) -> Join:
@@ -44,14 +45,25 @@ def logistic(
     """
     spread = A.var(axis=0) + 1e-3
     pull = pseudo_rows * spread * 0.25
-    w = start.copy()
+
+    def loss(w: NDArray[np.float64]) -> float:
+        logits = A @ w
+        missed = np.logaddexp(0.0, np.where(y, -logits, logits)).sum()
+        return float(missed + 0.5 * (pull * np.square(w - start)).sum())
+
+    w, reached = start.copy(), loss(start)
     for _ in range(_NEWTON_STEPS):
         p = expit(A @ w)
         slope = A.T @ (p - y) + pull * (w - start)
         curvature = (A * (p * (1.0 - p))[:, np.newaxis]).T @ A + np.diag(pull)
         step = np.linalg.solve(curvature, slope)
-        w = w - step
-        if np.abs(step).max() < 1e-4:
+        # Far from the answer a full step may lead away from it.
+        while (ahead := loss(w - step)) > reached and np.abs(step).max() > _SMALLEST_STEP:
+            step *= 0.5
+        if ahead > reached:
+            break
+        w, reached = w - step, ahead
+        if np.abs(step).max() < _SMALLEST_STEP:
             break
     return w
 
