@@ -144,3 +144,15 @@ def _mixed(seed, one, other):
     bits ^= bits >> np.uint64(32)
     bits *= np.uint64(0xD6E8FEB86659FD93)
     return np.uint32(bits >> np.uint64(32))
+
+
+@njit(cache=True, nogil=True)
+def dense_block(indptr, indices, data, labels, places, block):
+    """Copy the rows and columns ``labels`` of a sparse matrix; ``places`` is scratch, all -1."""
+    for at in range(labels.shape[0]):
+        places[labels[at]] = at
+    for at in range(labels.shape[0]):
+        for entry in range(indptr[labels[at]], indptr[labels[at] + 1]):
+            place = places[indices[entry]]
+            if place >= 0:
+                block[at, place] = data[entry]
