@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix, issparse, vstack
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
@@ -171,6 +171,16 @@ class LabelEncoder(Storable):
         self.names = [*names, *new]
         known.update((name, len(names) + at) for at, name in enumerate(new))
         return np.fromiter((known[label] for label in labels), dtype=np.int64, count=len(labels))
+
+
+def with_rows(Y: csr_matrix, more: csr_matrix) -> csr_matrix:
+    """Return labels of old rows and below them those of new rows, whose last labels may be new.
+
+    >>> with_rows(csr_matrix([[1]]), csr_matrix([[0, 1]])).toarray()
+    array([[1, 0],
+           [0, 1]])
+    """
+    return csr_matrix(vstack([_widened(Y, more.shape[1]), more], format="csr"), dtype=Y.dtype)
 
 
 def _kind(Y: Any) -> str:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -38,9 +38,11 @@ from labelspace.ensemble import (
     side_by_side,
 )
 from labelspace.graph.label_knn import LabelGraph, label_knn
+from labelspace.labels import with_rows
 from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.exact import ExactIndex
 from labelspace.search.graph import GraphIndex
+from labelspace.search.reasons import Voters, added_up
 from labelspace.search.tally import tally
 from labelspace.space import sphere
 from labelspace.topk import NO_LABEL, TopK
@@ -308,9 +310,7 @@ class AnnexML(LabelRanker):
         """Train the maps on, then put the rows where these map them."""
         X = self.rows_.encode(X)
         n_old = self.Y_.shape[0]
-        self.Y_ = csr_matrix(
-            vstack([_widened(self.Y_, Y.shape[1]), Y], format="csr"), dtype=np.int8
-        )
+        self.Y_ = with_rows(self.Y_, Y)
         random = check_random_state(self.random_state)
         seeds = random.randint(1 << 31, size=len(self.learners_)).tolist()
         graph = label_knn(
@@ -373,17 +373,11 @@ class AnnexML(LabelRanker):
         rows, row_weights, labels, label_weights = self._votes(self.rows_.encode(X))
         explained = []
         for at in range(len(top)):
-            voters, voices = _added_up(rows[at], row_weights[at])
-            ballots = self.Y_[voters]
-            places, nearness = _added_up(labels[at], label_weights[at])
+            voters = Voters(rows[at], row_weights[at], self.Y_)
+            places, nearness = added_up(labels[at], label_weights[at])
             explanations = []
-            for label, score in zip(top.labels[at].tolist(), top.scores[at].tolist(), strict=True):
-                if label == NO_LABEL:
-                    continue
-                having = np.flatnonzero(ballots[:, [label]].toarray().ravel())
-                reasons = [
-                    Reason("example", int(voters[one]), float(voices[one])) for one in having
-                ]
+            for label, score in top.given(at):
+                reasons = voters.reasons_for(label)
                 reasons += [
                     Reason("label", label, float(weight)) for weight in nearness[places == label]
                 ]
@@ -484,16 +478,3 @@ def _shares(products: NDArray[np.float32], gamma: float, total: float) -> NDArra
     weights = np.exp(gamma * (products - 1.0))
     sums = weights.sum(axis=1, keepdims=True)
     return np.divide(total * weights, sums, out=np.zeros_like(weights), where=sums > 0)
-
-
-def _added_up(
-    ids: NDArray[np.int64], weights: NDArray[np.float32]
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return who votes, each once, and what the votes of each count together."""
-    heard = (ids >= 0) & (weights > 0)
-    voters, places = np.unique(ids[heard], return_inverse=True)
-    return voters, np.bincount(places, weights[heard], voters.size)
-
-
-def _widened(Y: csr_matrix, n_labels: int) -> csr_matrix:
-    return csr_matrix((Y.data, Y.indices, Y.indptr), shape=(Y.shape[0], n_labels))

@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import metrics, progress
-from labelspace.base import LabelRanker
+from labelspace.base import Explanation, LabelRanker
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import Learner, in_blocks, search_all, side_by_side
@@ -34,6 +34,7 @@ from labelspace.search.each_other import neighbors_of_keys
 from labelspace.search.evidence import Evidence, LabelPlaces, gather_evidence
 from labelspace.search.found import Found
 from labelspace.search.joined import best_candidates
+from labelspace.search.reasons import Voters, features_for, half_and_half
 from labelspace.search.sparse import SparseIndex
 from labelspace.search.tally import tally
 from labelspace.space import sphere
@@ -226,6 +227,22 @@ class LabelSpace(LabelRanker):
         if self.propensity:
             scores *= self._gains()[np.maximum(evidence.labels, 0)]
         return self._filled(best_candidates(evidence.labels, scores, k))
+
+    def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
+        """Half of the reasons are rows that voted, half are features that the classifier likes."""
+        X = self.rows_.encode(X)
+        found, _ = search_all(self.learners_, X, self.n_neighbors, 0)
+        voices = _voices(found)
+        explained = []
+        for row in range(len(top)):
+            voters = Voters(found.ids[row], voices[row], self.Y_)
+            explanations = []
+            for label, score in top.given(row):
+                spoke = features_for(X[row], self.classifiers_, label)
+                reasons = half_and_half(voters.reasons_for(label), spoke, n_reasons)
+                explanations.append(Explanation(label, score, reasons))
+            explained.append(explanations)
+        return explained
 
     def _gains(self) -> NDArray[np.float32]:
         """Return what a label counts in PSP@k, as a share of what one without rows would."""

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 from sklearn.utils._param_validation import Interval
 
-from labelspace.base import Explanation, LabelRanker, Reason
+from labelspace.base import Explanation, LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
+from labelspace.labels import with_rows
+from labelspace.search.reasons import Voters
 from labelspace.search.sparse import SparseIndex
 from labelspace.search.votes import vote
-from labelspace.topk import NO_LABEL, TopK
+from labelspace.topk import TopK
 
 
 class NearestNeighbors(LabelRanker):
@@ -81,10 +83,7 @@ class NearestNeighbors(LabelRanker):
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Put the rows into the index; feature weights stay as they were learned first."""
         self.index_ = SparseIndex(vstack([self.index_.keys, self.rows_.encode(X)], format="csr"))
-        known = csr_matrix(
-            (self.Y_.data, self.Y_.indices, self.Y_.indptr), shape=(self.Y_.shape[0], Y.shape[1])
-        )
-        self.Y_ = csr_matrix(vstack([known, Y], format="csr"))
+        self.Y_ = with_rows(self.Y_, Y)
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         neighbors, weights = self._neighbors(X)
@@ -95,18 +94,11 @@ class NearestNeighbors(LabelRanker):
         neighbors, weights = self._neighbors(X)
         explained = []
         for row in range(len(top)):
-            heard = weights[row] > 0
-            voters, voices = neighbors[row][heard], weights[row][heard]
-            ballots = self.Y_[voters]
+            voters = Voters(neighbors[row], weights[row], self.Y_)
             explained.append(
                 [
-                    Explanation(
-                        label, score, _supporters(ballots, voters, voices, label, n_reasons)
-                    )
-                    for label, score in zip(
-                        top.labels[row].tolist(), top.scores[row].tolist(), strict=True
-                    )
-                    if label != NO_LABEL
+                    Explanation(label, score, voters.reasons_for(label)[:n_reasons])
+                    for label, score in top.given(row)
                 ]
             )
         return explained
@@ -120,14 +112,3 @@ class NearestNeighbors(LabelRanker):
         total = weights.sum(axis=1, keepdims=True)
         np.divide(weights, total, out=weights, where=total > 0)
         return found.labels, weights
-
-
-def _supporters(
-    ballots: csr_matrix,
-    voters: NDArray[np.int64],
-    voices: NDArray[np.float32],
-    label: int,
-    n_reasons: int,
-) -> list[Reason]:
-    having = np.flatnonzero(ballots[:, [label]].toarray().ravel())[:n_reasons]
-    return [Reason("example", int(voters[at]), float(voices[at])) for at in having]

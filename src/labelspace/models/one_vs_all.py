@@ -20,10 +20,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import metrics
-from labelspace.base import Explanation, LabelRanker, Reason
+from labelspace.base import Explanation, LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
+from labelspace.search.reasons import features_for
 from labelspace.search.sparse import SparseIndex
-from labelspace.topk import NO_LABEL, TopK
+from labelspace.topk import TopK
 from labelspace.training.squared_hinge import train_squared_hinge
 
 TRIAL_ROWS = 5000
@@ -155,30 +156,10 @@ class OneVsAll(LabelRanker):
     def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
         """A reason is a feature of the row; its weight is what it adds to the label's score."""
         Z = self.rows_.encode(X)
-        weights = self.index_.inverted
-        explained = []
-        for row in range(len(top)):
-            features = slice(Z.indptr[row], Z.indptr[row + 1])
-            parts = csr_matrix(weights[Z.indices[features]].multiply(Z.data[features][:, None]))
-            explained.append(
-                [
-                    Explanation(
-                        label, score, _largest(parts, Z.indices[features], label, n_reasons)
-                    )
-                    for label, score in zip(
-                        top.labels[row].tolist(), top.scores[row].tolist(), strict=True
-                    )
-                    if label != NO_LABEL
-                ]
-            )
-        return explained
-
-
-def _largest(
-    parts: csr_matrix, features: NDArray[np.integer], label: int, n_reasons: int
-) -> list[Reason]:
-    spoken = parts[:, [label]].toarray().ravel()
-    best = np.argsort(-spoken, kind="stable")[:n_reasons]
-    return [
-        Reason("feature", int(features[at]), float(spoken[at])) for at in best if spoken[at] > 0
-    ]
+        return [
+            [
+                Explanation(label, score, features_for(Z[row], self.index_, label)[:n_reasons])
+                for label, score in top.given(row)
+            ]
+            for row in range(len(top))
+        ]
