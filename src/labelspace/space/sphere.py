@@ -1,13 +1,14 @@
 """The unit sphere: vectors compared by their cosine.
 
 With every vector on the sphere, nearest by angle is largest inner product, so queries and keys of
-a search are the unit vectors themselves.
+a search are the unit vectors themselves. Distance is the angle in radians, the length of the
+shortest way along the surface; functions of it take rows of unit vectors, (..., dim).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float32]
 
@@ -48,3 +49,59 @@ def queries(Z: Floats) -> Floats:
 def keys(Z: Floats) -> Floats:
     """Return the vectors under which ``Z`` is found by ``queries``."""
     return project(Z)[0]
+
+
+def metric_factor(U: ArrayLike) -> NDArray[np.float64]:
+    """Return how much longer a short step along the sphere is at ``U`` (..., 1): one."""
+    return np.ones((*np.shape(U)[:-1], 1))
+
+
+def distance(U: ArrayLike, V: ArrayLike) -> NDArray[np.float64]:
+    """Return the angle between unit vectors, from 0 to π.
+
+    2 arctan(‖u − v‖ / ‖u + v‖) instead of arccos(u·v), which loses small angles.
+
+    >>> distance([1.0, 0.0], [0.0, 1.0]).round(6).item()
+    1.570796
+    """
+    U, V = np.asarray(U, dtype=np.float64), np.asarray(V, dtype=np.float64)
+    apart = np.linalg.norm(U - V, axis=-1)
+    return 2.0 * np.arctan2(apart, np.linalg.norm(U + V, axis=-1))
+
+
+def distance_gradient(U: ArrayLike, V: ArrayLike) -> NDArray[np.float64]:
+    """Return the gradient of ``distance`` along the sphere with respect to ``U``.
+
+    It has length one and points away from ``V``; zero where the points meet or are opposite.
+    """
+    away = -_across(U, V)
+    lengths = np.linalg.norm(away, axis=-1, keepdims=True)
+    return away / np.where(lengths > 0, lengths, 1.0)
+
+
+def exp_map(U: ArrayLike, tangent: ArrayLike) -> NDArray[np.float64]:
+    """Return where a walk from ``U`` along the great circle of ``tangent`` ends.
+
+    >>> exp_map([1.0, 0.0], [0.0, np.pi / 2]).round(6).tolist()
+    [0.0, 1.0]
+    """
+    U, T = np.asarray(U, dtype=np.float64), np.asarray(tangent, dtype=np.float64)
+    angle = np.linalg.norm(T, axis=-1, keepdims=True)
+    ahead = T / np.where(angle > 0, angle, 1.0)
+    there = np.cos(angle) * U + np.sin(angle) * ahead
+    return there / np.linalg.norm(there, axis=-1, keepdims=True)
+
+
+def log_map(U: ArrayLike, V: ArrayLike) -> NDArray[np.float64]:
+    """Return the tangent at ``U`` that ``exp_map`` takes to ``V``; zero if they are opposite."""
+    towards = _across(U, V)
+    lengths = np.linalg.norm(towards, axis=-1, keepdims=True)
+    angle = distance(U, V)[..., np.newaxis]
+    return angle * towards / np.where(lengths > 0, lengths, 1.0)
+
+
+def _across(U: ArrayLike, V: ArrayLike) -> NDArray[np.float64]:
+    """Return the part of v − u that lies along the sphere at u."""
+    U = np.asarray(U, dtype=np.float64)
+    difference = np.asarray(V, dtype=np.float64) - U
+    return difference - np.sum(difference * U, axis=-1, keepdims=True) * U
