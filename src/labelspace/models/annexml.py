@@ -25,7 +25,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import progress
-from labelspace.base import Explanation, LabelRanker, Reason
+from labelspace.base import Explanation, LabelRanker
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.partition import balanced
 from labelspace.encoders.unit_rows import UnitRows
@@ -39,31 +39,48 @@ from labelspace.ensemble import (
 )
 from labelspace.graph.label_knn import LabelGraph, label_knn
 from labelspace.labels import with_rows
+from labelspace.search.ballot import Ballot
 from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.exact import ExactIndex
+from labelspace.search.found import Found
 from labelspace.search.graph import GraphIndex
-from labelspace.search.reasons import Voters, added_up
-from labelspace.search.tally import tally
 from labelspace.space import sphere
 from labelspace.topk import NO_LABEL, TopK
 from labelspace.training.adapt import adapt_map
+from labelspace.training.choose_votes import GAMMAS, LABEL_VOTES, choose_votes
 from labelspace.training.contrastive import ContrastiveSettings, train_map
 from labelspace.training.partition import kmeans_partition, learn_partition
 
-# Small corpora are overfitted by a sharp contrast and large steps.
+# Small corpora are overfitted by a sharp contrast and large steps, and have no rows to spare to
+# choose the weights of votes by.
 _SMALL = 20_000
+_SMALL_CORPUS = {
+    "n_learners": 4,
+    "dim": 96,
+    "gamma": 10.0,
+    "learning_rate": 0.1,
+    "vote_gamma": 20.0,
+    "label_votes": 0.5,
+}
+_LARGE_CORPUS = {
+    "n_learners": 6,
+    "dim": 128,
+    "gamma": 20.0,
+    "learning_rate": 0.2,
+    "vote_gamma": 20.0,
+    "label_votes": 0.5,
+}
+_CHOSEN = ("vote_gamma", "label_votes")
+_MOST_HELD_OUT = 4000
 
 PRESETS: dict[str, dict[str, Any]] = {
     "best": {
-        "n_learners": 4,
-        "dim": 128,
         "graph_neighbors": 10,
         "similarity": "cosine",
         "n_epochs": 5,
         "partition": "none",
-        "n_neighbors": 30,
         "voting": "weighted",
-        "label_weight": 0.3,
+        "label_weight": 1.0,
         "search": "clustered",
     },
     "paper": {
@@ -78,6 +95,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "n_neighbors": 10,
         "voting": "counts",
         "label_weight": 0.0,
+        "label_votes": 0.0,
         "search": "exact",
     },
 }
@@ -94,9 +112,9 @@ class AnnexML(LabelRanker):
     preset : {"best", "paper"}, default="best"
         "best" is what measures best; "paper" has the defaults of the original program.
     n_learners : int, optional
-        Maps that are learned and vote together: 4 (15).
+        Maps that are learned and vote together: 6, but 4 for fewer than 20,000 rows (15).
     dim : int, optional
-        Dimensions of the space: 128 (50).
+        Dimensions of the space: 128, but 96 for fewer than 20,000 rows (50).
     graph_neighbors : int, optional
         Neighbours of each row in the label graph: 10 (10).
     similarity : {"cosine", "overlap"}, optional
@@ -105,12 +123,12 @@ class AnnexML(LabelRanker):
         Sharpness of the contrast: 20, but 10 for fewer than 20,000 rows (10).
     n_epochs : int, optional
         Passes over the rows: 5 (10); small corpora get more, for 100 steps.
-    batch_size : int, default=1024
+    batch_size : int, default=512
         Anchors in a batch at most.
     learning_rate : float, optional
         First step size, falling to zero: 0.2, but 0.1 for fewer than 20,000 rows (0.1).
     label_weight : float, optional
-        Weight in training of labels' own vectors: 0.3 (0, no such vectors).
+        Weight in training of labels' own vectors: 1 (0, no such vectors).
     partition : {"none", "learned", "kmeans"}, optional
         How rows are divided into parts with a map and an index each: none (learned).
     part_size : int, default=6000
@@ -118,17 +136,20 @@ class AnnexML(LabelRanker):
     balanced : bool, default=False
         Whether parts are kept from growing beyond a tenth over that.
     n_neighbors : int, optional
-        Training rows that vote, for each learner: 30 (10).
+        Training rows that vote, for each learner: 40 with 6 learners, 16 with 15 (10).
     voting : {"weighted", "counts"}, optional
         Whether a vote counts e^{γ(cos − 1)} or one: weighted (counts).
     vote_gamma : float, optional
-        γ of the votes; 20 unless given.
-    label_votes : float, default=1.0
-        What all votes of labels for themselves count against all votes of rows.
+        γ of the votes: chosen by asking about a twentieth of the rows, which is held out of the
+        maps' training; 20 for fewer than 20,000 rows.
+    label_votes : float, optional
+        What all votes of labels for themselves count against all votes of rows: chosen as
+        ``vote_gamma`` is; 0.5 for fewer than 20,000 rows (0).
     search : {"clustered", "exact", "graph"}, optional
         Index of the training rows: clustered (exact).
-    n_probes : int, default=8
-        Lists that the clustered search looks into: more finds more and takes longer.
+    n_probes : int, optional
+        Lists that the clustered search looks into: more finds more and takes longer. 5 with 6
+        learners, 8 with 4 or fewer, 2 with 15.
     storage : {"int8", "float32"}, default="int8"
         How maps and vectors are kept.
     use_learners : int, optional
@@ -174,9 +195,9 @@ class AnnexML(LabelRanker):
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "voting": [StrOptions({"weighted", "counts"}), None],
         "vote_gamma": [Interval(Real, 0, None, closed="left"), None],
-        "label_votes": [Interval(Real, 0, None, closed="left")],
+        "label_votes": [Interval(Real, 0, None, closed="left"), None],
         "search": [StrOptions({"clustered", "exact", "graph"}), None],
-        "n_probes": [Interval(Integral, 1, None, closed="left")],
+        "n_probes": [Interval(Integral, 1, None, closed="left"), None],
         "storage": [StrOptions({"int8", "float32"})],
         "use_learners": [Interval(Integral, 1, None, closed="left"), None],
         "idf": ["boolean"],
@@ -192,7 +213,7 @@ class AnnexML(LabelRanker):
         similarity: str | None = None,
         gamma: float | None = None,
         n_epochs: int | None = None,
-        batch_size: int = 1024,
+        batch_size: int = 512,
         learning_rate: float | None = None,
         label_weight: float | None = None,
         partition: str | None = None,
@@ -201,9 +222,9 @@ class AnnexML(LabelRanker):
         n_neighbors: int | None = None,
         voting: str | None = None,
         vote_gamma: float | None = None,
-        label_votes: float = 1.0,
+        label_votes: float | None = None,
         search: str | None = None,
-        n_probes: int = 8,
+        n_probes: int | None = None,
         storage: str = "int8",
         use_learners: int | None = None,
         idf: bool = False,
@@ -243,15 +264,20 @@ class AnnexML(LabelRanker):
         X = self.rows_.encode(X)
         random = check_random_state(self.random_state)
         seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
-        graph = self._graph(Y, seeds[0])
+        held_out = self._held_out(X, Y, seeds[0])
+        # Rows held out have no labels in training, so the maps do not learn from them.
+        seen = _without(Y, held_out)
+        graph = self._graph(seen, seeds[0])
         with progress.task("Training", total=len(seeds)) as advance:
 
             def train(seed: int) -> Learner | PartitionedLearner:
-                learner = self._learner(X, Y, graph, seed)
+                learner = self._learner(X, seen, graph, seed)
                 advance(1)
                 return learner
 
             self.learners_ = side_by_side(train, seeds, self.n_threads)
+        if held_out.size:
+            self._choose_votes(csr_matrix(X[held_out]), held_out)
 
     def _learner(
         self, X: csr_matrix, Y: csr_matrix, graph: LabelGraph, seed: int
@@ -297,14 +323,28 @@ class AnnexML(LabelRanker):
         trained = train_map(X, Y, graph, settings, seed)
         encoder = LinearEncoder(trained.weights, self.storage)
         # Rows without features lie nowhere, and rows without labels have nothing to say.
-        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(self.Y_.indptr)[rows] > 0))
         keys = sphere.keys(encoder.encode(csr_matrix(X[voters])))
         labels = None
         if trained.labels is not None and trained.biases is not None:
-            seen = np.flatnonzero(trained.labels.any(axis=1))
-            biased = np.column_stack((trained.labels[seen], trained.biases[seen]))
-            labels = self._clustered(biased, seen, seed)
+            labels = self._label_index(trained.labels, trained.biases, keys, rows[voters], seed)
         return Learner(encoder, self._index(keys, rows[voters], seed), labels)
+
+    def _label_index(
+        self,
+        vectors: NDArray[np.float32],
+        biases: NDArray[np.float32],
+        keys: NDArray[np.float32],
+        voters: NDArray[np.int64],
+        seed: int,
+    ) -> ClusteredIndex:
+        """Put labels where training placed them, and those it never saw amidst their rows."""
+        unseen = ~vectors.any(axis=1)
+        labels = csr_matrix(self.Y_[voters], dtype=np.float32)
+        vectors[unseen] = sphere.keys(np.asarray(labels[:, unseen].T @ keys, dtype=np.float32))
+        placed = np.flatnonzero(vectors.any(axis=1))
+        biased = np.column_stack((vectors[placed], biases[placed]))
+        return self._clustered(biased, placed, seed)
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Train the maps on, then put the rows where these map them."""
@@ -359,51 +399,40 @@ class AnnexML(LabelRanker):
                 np.column_stack((sphere.keys(middles), np.zeros(unseen.size))), unseen
             )
 
+    def _choose_votes(self, X: csr_matrix, rows: NDArray[np.int64]) -> None:
+        """Choose the weights of votes that were not given by asking about rows held out."""
+        truth = csr_matrix(self.Y_[rows])
+        found, labels = self._found(X)
+        found.products[found.ids == rows[:, np.newaxis]] = -np.inf
+        gammas = GAMMAS if self.vote_gamma is None else [self.vote_gamma]
+        weights = LABEL_VOTES if self.label_votes is None else [self.label_votes]
+        chosen = choose_votes(found, labels, self.Y_, truth, gammas=gammas, label_votes=weights)
+        self.settings_.update(zip(_CHOSEN, chosen, strict=True))
+
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         X = self.rows_.encode(X)
         return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
 
     def _answer(self, X: csr_matrix, k: int) -> TopK:
-        rows, row_weights, labels, label_weights = self._votes(X)
-        top = tally(rows, row_weights, self.Y_, k, labels, label_weights)
-        return self._filled(top)
+        return self._filled(self._votes(X).top(self.Y_, k))
 
     def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
         """A reason is a training row that has the label, or the label's own place in the space."""
-        rows, row_weights, labels, label_weights = self._votes(self.rows_.encode(X))
-        explained = []
-        for at in range(len(top)):
-            voters = Voters(rows[at], row_weights[at], self.Y_)
-            places, nearness = added_up(labels[at], label_weights[at])
-            explanations = []
-            for label, score in top.given(at):
-                reasons = voters.reasons_for(label)
-                reasons += [
-                    Reason("label", label, float(weight)) for weight in nearness[places == label]
-                ]
-                reasons.sort(key=lambda reason: -reason.weight)
-                explanations.append(Explanation(label, score, reasons[:n_reasons]))
-            explained.append(explanations)
-        return explained
+        return self._votes(self.rows_.encode(X)).explain(self.Y_, top, n_reasons)
 
-    def _votes(
-        self, X: csr_matrix
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64], NDArray[np.float32]]:
-        """Return the training rows that vote on each row, their weights, and the same of labels."""
-        asked = self.learners_[: self.use_learners]
-        rows, labels = search_all(asked, X, self.settings_["n_neighbors"], _LABELS_FOUND)
+    def _votes(self, X: csr_matrix) -> Ballot:
+        rows, labels = self._found(X)
         if self.settings_["voting"] == "counts":
-            heard = (rows.products > 0).astype(np.float32)
-            return rows.ids, heard, labels.ids, np.zeros_like(labels.products)
-        gamma = self.settings_["vote_gamma"]
-        share = self.label_votes / (1.0 + self.label_votes) if labels.ids.shape[1] else 0.0
-        row_shares = _shares(rows.products, gamma, 1.0 - share)
-        label_shares = _shares(labels.products, gamma, share)
-        # A query without known features lies nowhere: nothing is near to it.
-        nowhere = ~np.any(rows.products != 0, axis=1)
-        row_shares[nowhere] = 0.0
-        label_shares[nowhere] = 0.0
-        return rows.ids, row_shares, labels.ids, label_shares
+            return Ballot.counted(rows)
+        return Ballot.weighted(
+            rows, labels, self.settings_["vote_gamma"], self.settings_["label_votes"]
+        )
+
+    def _found(self, X: csr_matrix) -> tuple[Found, Found]:
+        """Return the training rows and the labels that the learners find near each row."""
+        asked = self.learners_[: self.use_learners]
+        n_found = self.settings_["n_neighbors"]
+        return search_all(asked, X, n_found, n_found if self.settings_["label_votes"] else 0)
 
     def _filled(self, top: TopK) -> TopK:
         """Give rows that nobody voted on the most frequent labels."""
@@ -416,13 +445,26 @@ class AnnexML(LabelRanker):
 
     def _chosen(self, n_examples: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
-        small = n_examples < _SMALL
-        chosen = {"gamma": 10.0 if small else 20.0, "learning_rate": 0.1 if small else 0.2}
-        chosen |= {"vote_gamma": 20.0} | PRESETS[self.preset]
+        chosen = (_SMALL_CORPUS if n_examples < _SMALL else _LARGE_CORPUS) | PRESETS[self.preset]
+        given = {name: getattr(self, name) for name in self._parameter_constraints}
+        n_learners = given["n_learners"] or chosen["n_learners"]
+        # The more learners there are, the less each of them has to find.
+        chosen = {
+            "n_neighbors": int(np.clip(240 // n_learners, 10, 40)),
+            "n_probes": int(np.clip(32 // n_learners, 2, 8)),
+        } | chosen
         return {
-            name: value if getattr(self, name) is None else getattr(self, name)
-            for name, value in chosen.items()
+            name: value if given[name] is None else given[name] for name, value in chosen.items()
         }
+
+    def _held_out(self, X: csr_matrix, Y: csr_matrix, seed: int) -> NDArray[np.int64]:
+        """Return rows to choose the weights of votes by, if there are weights to choose."""
+        given = all(getattr(self, name) is not None for name in _CHOSEN)
+        usable = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+        if given or self.settings_["voting"] == "counts" or X.shape[0] < _SMALL:
+            return usable[:0]
+        n_rows = min(usable.size // 20, _MOST_HELD_OUT)
+        return np.sort(np.random.default_rng(seed).permutation(usable)[:n_rows])
 
     def _training(self) -> ContrastiveSettings:
         chosen = SimpleNamespace(**self.settings_)
@@ -433,6 +475,7 @@ class AnnexML(LabelRanker):
             batch_size=self.batch_size,
             learning_rate=chosen.learning_rate,
             label_weight=chosen.label_weight,
+            min_steps=100,
         )
 
     def _on(self) -> ContrastiveSettings:
@@ -466,15 +509,18 @@ class AnnexML(LabelRanker):
     def _clustered(
         self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int
     ) -> ClusteredIndex:
-        return ClusteredIndex(keys, ids, n_probes=self.n_probes, storage=self.storage, seed=seed)
+        return ClusteredIndex(
+            keys, ids, n_probes=self.settings_["n_probes"], storage=self.storage, seed=seed
+        )
 
 
-# More labels than this are not heard, since they are far.
-_LABELS_FOUND = 50
-
-
-def _shares(products: NDArray[np.float32], gamma: float, total: float) -> NDArray[np.float32]:
-    """Return what each vote counts, ``total`` together."""
-    weights = np.exp(gamma * (products - 1.0))
-    sums = weights.sum(axis=1, keepdims=True)
-    return np.divide(total * weights, sums, out=np.zeros_like(weights), where=sums > 0)
+def _without(Y: csr_matrix, rows: NDArray[np.int64]) -> csr_matrix:
+    """Return ``Y`` with some rows emptied."""
+    if not rows.size:
+        return Y
+    sizes = np.diff(Y.indptr)
+    emptied = np.zeros(Y.shape[0], dtype=np.bool_)
+    emptied[rows] = True
+    kept = np.repeat(~emptied, sizes)
+    indptr = np.concatenate(([0], np.cumsum(np.where(emptied, 0, sizes)))).astype(Y.indptr.dtype)
+    return csr_matrix((Y.data[kept], Y.indices[kept], indptr), shape=Y.shape)
