@@ -14,6 +14,7 @@ As these are probabilities, the ranking that expects the best PSP@k is by p / pr
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -29,6 +30,7 @@ from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import Learner, in_blocks, search_all, side_by_side
 from labelspace.graph.label_knn import label_knn
+from labelspace.labels import with_rows
 from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.each_other import neighbors_of_keys
 from labelspace.search.evidence import Evidence, LabelPlaces, gather_evidence
@@ -39,14 +41,18 @@ from labelspace.search.sparse import SparseIndex
 from labelspace.search.tally import tally
 from labelspace.space import sphere
 from labelspace.topk import NO_LABEL, TopK
+from labelspace.training.adapt import adapt_map
+from labelspace.training.background import background, refreshed
 from labelspace.training.contrastive import ContrastiveSettings, train_map
 from labelspace.training.join import learn_join
+from labelspace.training.learn_on import learn_on
 from labelspace.training.sampled_hinge import Classifiers, train_sampled_hinge
 
 # Small corpora are overfitted by a sharp contrast and large steps.
 _SMALL = 20_000
 _MOST_HELD_OUT = 4_000
 _VOTE_GAMMA = 20.0
+_CONFUSING = 30  # neighbours that propose labels in training
 _CONFUSED = 50  # labels a row's neighbours propose in training: its hard negatives
 _VOTED = 60  # labels that come from votes to a row's short list
 _BY_MARGIN = 20  # labels that its classifiers add
@@ -88,6 +94,8 @@ class LabelSpace(LabelRanker):
         How votes, margins and nearness make a probability.
     Y_ : csr_matrix of shape (n_examples_, n_labels_)
         Labels of the training rows.
+    background_ : csr_matrix of shape (1000 at most, n_features_in_)
+        Some of the training rows, which labels that come later are told apart from.
 
     Examples
     --------
@@ -154,13 +162,11 @@ class LabelSpace(LabelRanker):
         self._learn_join(X, Y, seen, held_out, honest)
         self.classifiers_ = SparseIndex(every.weights, every.biases)
         self.places_ = self._places(X, Y)
+        self.background_ = background(X, seed)
 
     def _learn_spaces(self, X: csr_matrix, Y: csr_matrix, seed: int) -> None:
         """Train the maps on rows that have labels in ``Y``; put all rows that have any there."""
-        small = X.shape[0] < _SMALL
-        settings = ContrastiveSettings(
-            dim=self.dim, gamma=10.0 if small else 20.0, learning_rate=0.1 if small else 0.2
-        )
+        settings = self._map_settings(X.shape[0])
         graph = label_knn(Y, seed=seed, n_threads=self.n_threads)
         voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(self.Y_.indptr) > 0))
 
@@ -174,11 +180,17 @@ class LabelSpace(LabelRanker):
         with progress.task("learning the space"):
             self.learners_ = side_by_side(train, seeds, self.n_threads)
 
+    def _map_settings(self, n_examples: int) -> ContrastiveSettings:
+        small = n_examples < _SMALL
+        return ContrastiveSettings(
+            dim=self.dim, gamma=10.0 if small else 20.0, learning_rate=0.1 if small else 0.2
+        )
+
     def _confused(self, Y: csr_matrix) -> csr_matrix:
         """Return the labels that training rows' neighbours propose for them."""
         index = self.learners_[0].rows
         assert isinstance(index, ClusteredIndex)
-        found = neighbors_of_keys(index, Y.shape[0], 30, self.n_threads)
+        found = neighbors_of_keys(index, Y.shape[0], _CONFUSING, self.n_threads)
         k = min(_CONFUSED, Y.shape[1])
         return tally(found.ids, _voices(found), self.Y_, k).to_csr(Y.shape[1])
 
@@ -197,6 +209,53 @@ class LabelSpace(LabelRanker):
         asked = csr_matrix(X[rows])
         evidence = self._evidence(asked, index, places, own=rows)
         self.join_ = learn_join(evidence, csr_matrix(Y[rows]), counts)
+
+    def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        """Put the rows into the spaces, then train the classifiers of their labels on."""
+        seed = int(check_random_state(self.random_state).randint(1 << 30))
+        X = self.rows_.encode(X)
+        n_old = self.Y_.shape[0]
+        self.Y_ = with_rows(self.Y_, Y)
+        self._add_to_spaces(X, Y, n_old, seed)
+        self._train_on(X, Y, n_old, seed)
+        self.background_ = refreshed(self.background_, n_old, X, seed)
+
+    def _add_to_spaces(self, X: csr_matrix, Y: csr_matrix, n_old: int, seed: int) -> None:
+        """Let the maps catch up, gently since stored rows do not move with them; add the rows."""
+        graph = label_knn(
+            self.Y_, queries=Y, first_query=n_old, seed=seed, n_threads=self.n_threads
+        )
+        gently = replace(self._map_settings(n_old), n_epochs=2, learning_rate=0.02, min_steps=16)
+        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+        for learner in self.learners_:
+            stored = learner.rows.vectors
+            adapt_map(learner.encoder, X, self.Y_, graph, n_old, stored, gently, seed)
+            learner.rows.add(learner.encode(csr_matrix(X[voters])), n_old + voters)
+
+    def _train_on(self, X: csr_matrix, Y: csr_matrix, n_old: int, seed: int) -> None:
+        """Move the places of the labels in ``Y`` and train their classifiers on."""
+        found, _ = search_all(self.learners_, X, _CONFUSING, 0)
+        voices = _voices(found, own=np.arange(n_old, n_old + X.shape[0]))
+        hard = tally(found.ids, voices, self.Y_, min(_CONFUSED, Y.shape[1])).to_csr(Y.shape[1])
+        labels = np.union1d(Y.indices, np.arange(self.classifiers_.n_keys, Y.shape[1]))
+        of_each = csr_matrix(Y[:, labels].T)
+        before = self.label_counts_[labels] - np.diff(of_each.indptr)
+        self.places_.move(labels, before, np.asarray(of_each @ self.learners_[0].encode(X)))
+        learned = learn_on(
+            X,
+            Y,
+            hard,
+            labels,
+            before,
+            self.classifiers_,
+            self.background_,
+            C=self.C,
+            n_examples=n_old,
+            min_weight=self.min_weight,
+            n_threads=self.n_threads,
+            seed=seed,
+        )
+        self.classifiers_.put(labels, *learned)
 
     def _places(self, X: csr_matrix, Y: csr_matrix) -> LabelPlaces:
         """Return where labels lie in the first space: in the middle of their rows."""

@@ -15,7 +15,8 @@ from scipy.sparse import csr_matrix
 
 from labelspace.search import _evidence_kernels as kernels
 from labelspace.search.sparse import SparseIndex
-from labelspace.space.quantized import quantized
+from labelspace.space import sphere
+from labelspace.space.quantized import dequantized, quantized
 from labelspace.store import Storable
 from labelspace.topk import TopK
 
@@ -38,6 +39,29 @@ class LabelPlaces(Storable):
 
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         self.vectors, self.scales = quantized(vectors, "int8")
+
+    def move(
+        self,
+        labels: NDArray[np.integer],
+        n_rows: NDArray[np.integer],
+        sums: NDArray[np.float32],
+    ) -> None:
+        """Let new rows pull at labels, old or new.
+
+        ``n_rows`` counts the rows in whose middle each label lies, ``sums`` adds up the vectors of
+        its new rows.
+        """
+        n_more = int(labels.max(initial=-1)) + 1 - len(self.vectors)
+        if n_more > 0:
+            zeros = np.zeros((n_more, self.vectors.shape[1]), dtype=self.vectors.dtype)
+            self.vectors = np.concatenate((self.vectors, zeros))
+            self.scales = np.concatenate((self.scales, np.ones(n_more, dtype=np.float32)))
+        else:
+            # As loaded, they cannot be written to.
+            self.vectors, self.scales = self.vectors.copy(), self.scales.copy()
+        places = dequantized(self.vectors[labels], self.scales[labels])
+        middles = sphere.keys(places * n_rows[:, np.newaxis].astype(np.float32) + sums)
+        self.vectors[labels], self.scales[labels] = quantized(middles, "int8")
 
 
 def gather_evidence(

@@ -59,6 +59,36 @@ class SparseIndex(Storable):
         """The keys as rows again, in a new matrix."""
         return csr_matrix(self.inverted.T)
 
+    def some(self, ids: NDArray[np.integer]) -> tuple[csr_matrix, NDArray[np.float32]]:
+        """Return some keys as rows, and their offsets."""
+        return csr_matrix(self.inverted[:, ids].T), self.offsets[ids]
+
+    def put(self, ids: NDArray[np.integer], keys: csr_matrix, offsets: NDArray[np.float32]) -> None:
+        """Replace the keys of ``ids``, ascending; those beyond the last key are added.
+
+        >>> index = SparseIndex(csr_matrix([[1.0, 0.0], [0.5, 0.5]]))
+        >>> index.put(np.array([0, 2]), csr_matrix([[0.0, 3.0], [4.0, 0.0]]), np.zeros(2))
+        >>> index.keys.toarray().tolist()
+        [[0.0, 3.0], [0.5, 0.5], [4.0, 0.0]]
+        """
+        n_keys = max(self.n_keys, int(ids.max(initial=-1)) + 1)
+        is_replaced = np.zeros(n_keys, dtype=np.bool_)
+        is_replaced[ids] = True
+        stays = ~is_replaced[self.inverted.indices]
+        ends = np.concatenate(([0], np.cumsum(stays)))[self.inverted.indptr]
+        shape = (self.inverted.shape[0], n_keys)
+        kept = csr_matrix(
+            (self.inverted.data[stays], self.inverted.indices[stays], ends), shape=shape
+        )
+        put = SparseIndex(keys).inverted
+        self.inverted = csr_matrix(
+            kept + csr_matrix((put.data, ids[put.indices], put.indptr), shape)
+        )
+        longer = np.zeros(n_keys, dtype=np.float32)
+        longer[: self.n_keys] = self.offsets
+        longer[ids] = offsets
+        self.offsets = longer
+
     def search(self, X: csr_matrix, k: int) -> TopK:
         """Return the ``k`` keys (all, if fewer) of largest inner product, best first.
 
