@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
@@ -17,7 +19,8 @@ class UnitRows(Storable):
 
     Parameters
     ----------
-    idf : bool
+    idf : bool or "auto"
+        "auto" weights features where all values are whole numbers: 0-1 features or counts.
     norm : bool
         Whether rows are scaled to length one at all.
 
@@ -29,13 +32,15 @@ class UnitRows(Storable):
            [0. , 0. ]], dtype=float32)
     """
 
-    def __init__(self, idf: bool = False, norm: bool = True) -> None:
+    def __init__(self, idf: bool | Literal["auto"] = False, norm: bool = True) -> None:
         self.idf = idf
         self.norm = norm
         self.feature_weights: NDArray[np.float32] | None = None
 
     def learn(self, X: csr_matrix) -> UnitRows:
         """Count in how many rows of ``X`` each feature is."""
+        if self.idf == "auto":
+            self.idf = bool(np.all(X.data == np.rint(X.data)))
         if self.idf:
             in_rows = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
             weights = np.log((1 + X.shape[0]) / (1 + in_rows)) + 1

@@ -12,6 +12,7 @@ from labelspace.errors import UsageError
 if TYPE_CHECKING:
     from labelspace.base import LabelRanker
     from labelspace.models.annexml import AnnexML
+    from labelspace.models.label_tree import LabelTree
     from labelspace.models.labelspace import LabelSpace
     from labelspace.models.most_common import MostCommon
     from labelspace.models.nearest_neighbors import NearestNeighbors
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 METHODS = {
     "labelspace": ("labelspace", "LabelSpace", "neighbours propose labels, classifiers rank them"),
     "annexml": ("annexml", "AnnexML", "votes of nearest rows and labels in a learned space"),
+    "label-tree": ("label_tree", "LabelTree", "a linear predictor at each node of a label tree"),
     "one-vs-all": ("one_vs_all", "OneVsAll", "a linear classifier per label, small weights cut"),
     "knn": ("nearest_neighbors", "NearestNeighbors", "votes of the nearest rows, on features"),
     "most-common": ("most_common", "MostCommon", "the same most frequent labels for every row"),
@@ -34,6 +36,7 @@ __all__ = [
     "METHODS",
     "AnnexML",
     "LabelSpace",
+    "LabelTree",
     "MostCommon",
     "NearestNeighbors",
     "OneVsAll",

@@ -85,7 +85,7 @@ def train_squared_hinge(
     labels = csc_matrix(Y)
     labels.sort_indices()
     problems, problem_of_label = _distinct(labels)
-    rows = _Rows.of(X)
+    rows = Rows.of(X)
     starters = np.random.default_rng(seed).permutation(X.shape[0])[:N_STARTERS].astype(np.int32)
     label_ptr = labels.indptr.astype(np.int64)
     label_rows = labels.indices.astype(np.int32)
@@ -126,7 +126,7 @@ def train_squared_hinge(
     return _put_together(solved, rows.feature_of, problem_of_label, X.shape[1], max_iter)
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """The rows as the kernels want them.
 
     A constant 1 comes first, then the features by falling frequency, so that weights which are
@@ -140,7 +140,7 @@ class _Rows(NamedTuple):
     feature_of: NDArray[np.int64]
 
     @classmethod
-    def of(cls, X: csr_matrix) -> _Rows:
+    def of(cls, X: csr_matrix) -> Rows:
         n_rows = X.shape[0]
         frequency = np.bincount(X.indices, minlength=X.shape[1])
         by_frequency = np.argsort(-frequency, kind="stable")[: np.count_nonzero(frequency)]
@@ -194,7 +194,7 @@ def _distinct(labels: csc_matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return np.array(problems, dtype=np.int64), number_of_label
 
 
-def _n_slots(rows: _Rows) -> int:
+def _n_slots(rows: Rows) -> int:
     """Return how many labels a thread may hold in its share of memory."""
     per_row = 16  # a row and its alpha in the working set, a row and its score among violations
     per_slot = 4 * len(rows.feature_of) + per_row * len(rows.lengths)

@@ -1,0 +1,117 @@
+"""Which labels are alike: sparse symmetric matrices from which trees and label vectors are made.
+
+The paper's affinity is the confusion matrix of one-vs-all classifiers, made symmetric: labels that
+are taken for each other belong together. It stays sparse because only the first few wrong answers
+of each row count. Where one-vs-all would be too costly, the centroids of the labels' rows, or how
+often labels come together, say nearly the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix, diags, vstack
+
+from labelspace.graph.cooccurrence import cooccurrence, similarity
+from labelspace.topk import TopK, topk_csr
+
+_BLOCK = 2048
+
+
+def confusion_affinity(Y: csr_matrix, answers: TopK, n_neighbors: int = 20) -> csr_matrix:
+    """Return how often labels are taken for each other: ½ (C + Cᵀ).
+
+    Parameters
+    ----------
+    Y : csr_matrix of shape (n_examples, n_labels)
+    answers : TopK
+        What classifiers say of the same rows; the answer at rank r counts 1 / r.
+    n_neighbors : int
+        Largest confusions of a label that are kept.
+
+    Examples
+    --------
+    >>> Y = csr_matrix([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    >>> answers = TopK(np.array([[1], [1], [2]]), np.ones((3, 1), dtype=np.float32))
+    >>> confusion_affinity(Y, answers).toarray()
+    array([[0. , 0.5, 0. ],
+           [0.5, 0. , 0. ],
+           [0. , 0. , 0. ]], dtype=float32)
+    """
+    rows, ranks = np.nonzero(answers.labels >= 0)
+    given = csr_matrix(
+        ((1.0 / (1.0 + ranks)).astype(np.float32), (rows, answers.labels[rows, ranks])),
+        shape=Y.shape,
+    )
+    counts = np.maximum(np.bincount(Y.indices, minlength=Y.shape[1]), 1)
+    shares = diags((1.0 / counts).astype(np.float32)) @ csr_matrix(Y.T, dtype=np.float32)
+    return symmetric(largest(csr_matrix(shares), given, n_neighbors))
+
+
+def centroid_affinity(
+    X: csr_matrix, Y: csr_matrix, n_neighbors: int = 20, *, n_features: int = 100
+) -> csr_matrix:
+    """Return the cosines of the labels' centroids, the largest of each label.
+
+    Parameters
+    ----------
+    X : csr_matrix of shape (n_examples, n_features)
+    Y : csr_matrix of shape (n_examples, n_labels)
+    n_neighbors : int
+    n_features : int
+        Largest values of a centroid that are looked at.
+    """
+    centroids = label_centroids(X, Y, n_features)
+    return symmetric(largest(centroids, csr_matrix(centroids.T), n_neighbors))
+
+
+def label_centroids(X: csr_matrix, Y: csr_matrix, n_features: int = 100) -> csr_matrix:
+    """Return unit vectors in the middle of each label's rows, cut to their largest values."""
+    cut = largest(csr_matrix(Y.T, dtype=np.float32), X, n_features, diagonal=True)
+    lengths = np.sqrt(np.asarray(cut.multiply(cut).sum(axis=1)).ravel())
+    scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return csr_matrix(diags(scales.astype(np.float32)) @ cut)
+
+
+def cooccurrence_affinity(Y: csr_matrix, n_neighbors: int = 20) -> csr_matrix:
+    """Return how often labels come together, as the cosine of their sets of rows.
+
+    Labels of which each row has one never do: this is for multi-label corpora.
+    """
+    alike = similarity(cooccurrence(Y), Y.shape[0], "geometric")
+    return symmetric(_cut(_off_diagonal(alike, 0), n_neighbors))
+
+
+def largest(left: csr_matrix, right: csr_matrix, k: int, *, diagonal: bool = False) -> csr_matrix:
+    """Return ``left @ right`` with the ``k`` largest entries of each row.
+
+    The product is never whole in memory. Entries of the diagonal are left out unless wanted.
+    """
+    blocks = []
+    for start in range(0, left.shape[0], _BLOCK):
+        product = csr_matrix(left[start : start + _BLOCK] @ right)
+        blocks.append(_cut(product if diagonal else _off_diagonal(product, start), k))
+    return csr_matrix(vstack(blocks, format="csr"))
+
+
+def symmetric(matrix: csr_matrix) -> csr_matrix:
+    """Return ½ (M + Mᵀ)."""
+    return csr_matrix((matrix + matrix.T) * np.float32(0.5), dtype=np.float32)
+
+
+def _off_diagonal(product: csr_matrix, start: int) -> csr_matrix:
+    """Return rows from ``start`` on without their entries on the diagonal."""
+    rows = np.repeat(np.arange(product.shape[0]), np.diff(product.indptr)) + start
+    data = np.where(rows == product.indices, np.float32(0.0), product.data)
+    rest = csr_matrix((data, product.indices, product.indptr), shape=product.shape, copy=True)
+    rest.eliminate_zeros()
+    return rest
+
+
+def _cut(matrix: csr_matrix, k: int) -> csr_matrix:
+    """Return the ``k`` largest entries of each row."""
+    top = topk_csr(matrix, min(k, matrix.shape[1]))
+    there = top.labels >= 0
+    indptr = np.concatenate(([0], np.cumsum(there.sum(axis=1))))
+    cut = csr_matrix((top.scores[there], top.labels[there], indptr), shape=matrix.shape)
+    cut.sort_indices()
+    return cut

@@ -1,0 +1,227 @@
+"""Label trees: a few questions on the way from the root to a leaf, not one for each label.
+
+Bengio, Weston and Grangier (2010) learn the tree from labels that are confused with each other:
+the confusion matrix of one-vs-all classifiers, made symmetric, is clustered spectrally, again and
+again. Each child of a node has a linear predictor, and a walk follows the largest. What counts is
+the tree loss, whether any step of the walk is wrong:
+
+    R(f) = ∫ max_{j on the way of x} 1[y ∉ l_j] dP(x, y)
+
+which two relaxations make learnable: independent hinge losses of all nodes (1), or margins between
+siblings, with one slack for each row (2). With several labels a node is right if it holds any of
+them, and the walk keeps the best few nodes of each level.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from labelspace.base import LabelRanker
+from labelspace.encoders.unit_rows import UnitRows
+from labelspace.ensemble import in_blocks
+from labelspace.graph.spectral import random_tree, spectral_tree
+from labelspace.graph.tree import Tree
+from labelspace.search.tree import TreeIndex, Walked
+from labelspace.topk import TopK
+from labelspace.training.label_affinity import AFFINITIES, label_affinity
+from labelspace.training.siblings import NodePredictors, train_one_slack, train_siblings
+from labelspace.training.squared_hinge import train_squared_hinge
+
+_SHARPNESS = 3.0  # a margin of 1 is then a probability of 0.95
+
+
+class LabelTree(LabelRanker):
+    """A tree of labels with a linear predictor at each node.
+
+    Parameters
+    ----------
+    relaxation : {1, 2}, default=2
+        1: each node learns by itself to tell its rows from all others. 2: margins between
+        siblings, so that a node only sees the rows that come to its parent.
+    slack : {"auto", "row", "node"}, default="auto"
+        Whether relaxation 2 has one slack for a row's whole way, as in the paper, or one for each
+        child that it meets, which asks every child for a yes or no: better with several labels.
+        "auto" takes "row" if every row has one label.
+    affinity : {"auto", "confusion", "centroid", "cooccurrence", "random"}, default="auto"
+        What says that labels are alike. "confusion" trains one-vs-all classifiers first; "auto"
+        does so up to 200 labels, and beyond takes the "centroid" of each label's rows. "random"
+        makes a random tree.
+    branching : int, default=16
+        Children of a node at most.
+    leaf_size : int, default=64
+        A node with at most so many labels has them as its children: no more splits.
+    max_depth : int, optional
+        Steps from the root to a label at most.
+    balance : float, default=0.8
+        No child holds more labels than the mean of its siblings divided by this: 1 makes all
+        alike, 0 leaves clusters as they come.
+    beam : int, default=10
+        Nodes of each level that the walk keeps; 1 follows the best child alone.
+    C : float, default=1.0
+        Weight of the training error against the length of the weights: larger fits closer.
+    min_weight : float, default=0.05
+        Weights closer to zero are cut.
+    idf : bool or "auto", default="auto"
+        Whether features are weighted by inverse document frequency; "auto" does so where all are
+        whole numbers: 0-1 features or counts.
+    tol : float, default=0.1
+        Violation of a margin of 1 that is let pass.
+    max_iter : int, default=100
+        Passes over the rows at most.
+    k, threshold, random_state, n_threads
+        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are products of
+        the probabilities of a path's steps.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The shape of the tree.
+    index_ : TreeIndex
+        Its predictors, ready to be walked.
+    n_iter_ : int
+        The most passes over rows that were made.
+
+    Examples
+    --------
+    >>> from labelspace.models import LabelTree
+    >>> X = [[1.0, 0.0], [0.9, 0.2], [0.0, 1.0], [0.1, 0.8]]
+    >>> model = LabelTree(random_state=0).fit(X, ["red", "red", "round", "round"])
+    >>> model.predict([[0.7, 0.1]])
+    array(['red'], dtype='<U5')
+    >>> model.tree_loss(X, ["red", "red", "round", "round"])
+    0.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelRanker._parameter_constraints,
+        "relaxation": [Interval(Integral, 1, 2, closed="both")],
+        "slack": [StrOptions({"auto", "row", "node"})],
+        "affinity": [StrOptions({"auto", "random", *AFFINITIES})],
+        "branching": [Interval(Integral, 2, None, closed="left")],
+        "leaf_size": [Interval(Integral, 1, None, closed="left")],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "balance": [Interval(Real, 0, 1, closed="both")],
+        "beam": [Interval(Integral, 1, None, closed="left")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "min_weight": [Interval(Real, 0, None, closed="left")],
+        "idf": ["boolean", StrOptions({"auto"})],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        relaxation: int = 2,
+        slack: Literal["auto", "row", "node"] = "auto",
+        affinity: str = "auto",
+        branching: int = 16,
+        leaf_size: int = 64,
+        max_depth: int | None = None,
+        balance: float = 0.8,
+        beam: int = 10,
+        C: float = 1.0,
+        min_weight: float = 0.05,
+        idf: bool | Literal["auto"] = "auto",
+        tol: float = 0.1,
+        max_iter: int = 100,
+        k: int = 5,
+        threshold: float | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.relaxation = relaxation
+        self.slack = slack
+        self.affinity = affinity
+        self.branching = branching
+        self.leaf_size = leaf_size
+        self.max_depth = max_depth
+        self.balance = balance
+        self.beam = beam
+        self.C = C
+        self.min_weight = min_weight
+        self.idf = idf
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        Z = self.rows_.encode(X)
+        self.tree_ = self._grow(Z, Y, seed)
+        by_row = self.relaxation == 2 and self._slack_by_row(Y)
+        predictors = self._train(Z, self.tree_.right_nodes(Y), by_row, seed)
+        self.n_iter_ = predictors.n_iter
+        self.index_ = TreeIndex(
+            self.tree_,
+            predictors.weights,
+            predictors.biases,
+            link="softmax" if by_row else "logistic",
+            sharpness=_SHARPNESS,
+        )
+
+    def _grow(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
+        """Return a tree of the labels that any row has."""
+        labels = np.flatnonzero(self.label_counts_)
+        if not labels.size:
+            labels = np.zeros(1, dtype=np.int64)
+        shape: dict[str, Any] = {
+            "branching": self.branching,
+            "leaf_size": self.leaf_size,
+            "max_depth": self.max_depth,
+            "seed": seed,
+        }
+        if self.affinity == "random":
+            return random_tree(labels, Y.shape[1], **shape)
+        alike = label_affinity(Z, Y, self.affinity, n_threads=self.n_threads, seed=seed)
+        return spectral_tree(alike, labels, balance=self.balance, **shape)
+
+    def _slack_by_row(self, Y: csr_matrix) -> bool:
+        if self.slack == "auto":
+            return bool(np.all(np.diff(Y.indptr) <= 1))
+        return self.slack == "row"
+
+    def _train(self, Z: csr_matrix, right: csr_matrix, by_row: bool, seed: int) -> NodePredictors:
+        common: dict[str, Any] = {
+            "C": self.C,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "min_weight": self.min_weight,
+            "seed": seed,
+        }
+        if self.relaxation == 1:
+            trained = train_squared_hinge(Z, right, n_threads=self.n_threads, **common)
+            return NodePredictors(*trained)
+        if by_row:
+            return train_one_slack(Z, self.tree_, right, **common)
+        return train_siblings(Z, self.tree_, right, n_threads=self.n_threads, **common)
+
+    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
+        return self._walk(X, k, self.beam).top
+
+    def _walk(self, X: csr_matrix, k: int, beam: int) -> Walked:
+        Z = self.rows_.encode(X)
+        parts = in_blocks(lambda block: self.index_.walk(block, k, beam), Z, self.n_threads)
+        top = TopK.stack([part.top for part in parts])
+        np.exp(top.scores, out=top.scores, where=top.labels >= 0)
+        return Walked(top, np.concatenate([part.n_products for part in parts]))
+
+    def tree_loss(self, X: Any, y: Any) -> float:
+        """Return the share of rows whose walk along the best children goes wrong."""
+        X = self._checked(X, reset=False)
+        Y = self._labels.encode(y, X.shape[0])
+        best = self._walk(X, 1, beam=1).top
+        hits = best.to_csr(self.n_labels_).multiply(Y).sum(axis=1)
+        return float(1.0 - np.mean(hits > 0))
+
+    def count_products(self, X: Any) -> NDArray[np.int64]:
+        """Return how many inner products the answer for each row takes; one-vs-all: n_labels_."""
+        return self._walk(self._checked(X, reset=False), 1, self.beam).n_products

@@ -1,0 +1,153 @@
+"""Search in a label tree: from the root, always on to the most promising nodes.
+
+Each child of a node has a linear score; a link turns the scores of siblings into log
+probabilities, and a path's score is their sum. The walk keeps the ``beam`` best nodes of each
+level; with a beam of one it is the walk of the paper, with one as wide as the tree it looks at
+every leaf. The weights of siblings lie together by feature, so that a step costs one search in a
+sorted list for each feature of the row, and counts one inner product for each child.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.graph.tree import Tree
+from labelspace.search import _tree_kernels as kernels
+from labelspace.store import Storable
+from labelspace.topk import TopK
+
+LINKS = {"logistic": kernels.LOGISTIC, "softmax": kernels.SOFTMAX}
+
+
+class Walked(NamedTuple):
+    """The labels found, and how many inner products each row took."""
+
+    top: TopK
+    n_products: NDArray[np.int64]
+
+
+class TreeIndex(Storable):
+    """A label tree with a sparse linear predictor at each node.
+
+    Parameters
+    ----------
+    tree : Tree
+    weights : csr_matrix of shape (n_nodes, n_features)
+    biases : ndarray of shape (n_nodes,)
+    link : {"logistic", "softmax"}
+        What makes log probabilities of scores: the logistic function, for predictors that say yes
+        above 1 and no below -1, or softmax among siblings, of which one is right.
+    sharpness : float
+        What scores are multiplied by first.
+
+    Examples
+    --------
+    >>> tree = Tree.from_nested([[0, 1], 2], n_labels=3)
+    >>> weights = csr_matrix([[0, 0], [1, -1], [-1, 1], [1, -1], [-1, -1]], dtype=np.float32)
+    >>> index = TreeIndex(tree, weights, np.zeros(5, dtype=np.float32))
+    >>> index.walk(csr_matrix([[0.0, 1.0]], dtype=np.float32), k=1, beam=1).top.labels
+    array([[2]])
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        weights: csr_matrix,
+        biases: NDArray[np.float32],
+        *,
+        link: str = "logistic",
+        sharpness: float = 1.0,
+    ) -> None:
+        self.tree = tree
+        self.biases = np.ascontiguousarray(biases, dtype=np.float32)
+        self.link = link
+        self.sharpness = float(sharpness)
+        by_feature = csr_matrix(weights.T, dtype=np.float32)
+        by_feature.sort_indices()
+        (
+            self.chunk_ptr,
+            self.chunk_features,
+            self.entry_ptr,
+            self.entry_nodes,
+            self.entry_values,
+        ) = kernels.chunks(
+            by_feature.indptr, by_feature.indices, by_feature.data, tree.parents, tree.n_nodes
+        )
+
+    @property
+    def n_weights(self) -> int:
+        return self.entry_values.shape[0]
+
+    def walk(self, X: csr_matrix, k: int, beam: int) -> Walked:
+        """Return the ``k`` best labels that a walk with ``beam`` nodes a level finds."""
+        found = Walked(TopK.empty(X.shape[0], k), np.zeros(X.shape[0], dtype=np.int64))
+        kernels.walk_sparse(
+            X.indptr,
+            X.indices,
+            np.ascontiguousarray(X.data, dtype=np.float32),
+            self.tree.first_child,
+            self.tree.leaf_labels,
+            self.chunk_ptr,
+            self.chunk_features,
+            self.entry_ptr,
+            self.entry_nodes,
+            self.entry_values,
+            self.biases,
+            LINKS[self.link],
+            np.float32(self.sharpness),
+            beam,
+            found.top.labels,
+            found.top.scores,
+            found.n_products,
+        )
+        return found
+
+
+class DenseTreeIndex(Storable):
+    """A label tree whose nodes are short dense vectors: a step is a product in the small space.
+
+    Parameters
+    ----------
+    tree : Tree
+    vectors : ndarray of shape (n_nodes, dim)
+    biases : ndarray of shape (n_nodes,)
+    link, sharpness
+        As in :class:`TreeIndex`.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        vectors: NDArray[np.float32],
+        biases: NDArray[np.float32],
+        *,
+        link: str = "softmax",
+        sharpness: float = 1.0,
+    ) -> None:
+        self.tree = tree
+        self.vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        self.biases = np.ascontiguousarray(biases, dtype=np.float32)
+        self.link = link
+        self.sharpness = float(sharpness)
+
+    def walk(self, Z: NDArray[np.float32], k: int, beam: int) -> Walked:
+        """Return the ``k`` best labels that a walk with ``beam`` nodes a level finds."""
+        found = Walked(TopK.empty(len(Z), k), np.zeros(len(Z), dtype=np.int64))
+        kernels.walk_dense(
+            np.ascontiguousarray(Z, dtype=np.float32),
+            self.tree.first_child,
+            self.tree.leaf_labels,
+            self.vectors,
+            self.biases,
+            LINKS[self.link],
+            np.float32(self.sharpness),
+            beam,
+            found.top.labels,
+            found.top.scores,
+            found.n_products,
+        )
+        return found

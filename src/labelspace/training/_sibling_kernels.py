@@ -1,0 +1,485 @@
+"""Compiled loops that train the predictors of a label tree."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from labelspace.training._squared_hinge_kernels import _descend, _random_state
+
+FUSED = {"contract"}
+MOST_PAIRS = 16  # pairs of siblings that a row can hold at a time
+
+
+@njit(cache=True, nogil=True)
+def train_siblings(
+    indptr,
+    indices,
+    data,
+    lengths,
+    n_features,
+    first_child,
+    node_ptr,
+    node_rows,
+    parents,
+    C,
+    tol,
+    max_iter,
+    min_weight,
+    seed,
+):
+    """Train the children of ``parents``, each on the rows at its parent; feature 0 is the one.
+
+    Returns the nodes trained, how many weights each keeps, their biases, the features and values
+    of the weights, and the most passes that a node took.
+    """
+    slack = np.float32(0.5 / C)
+    n_nodes = 0
+    longest = 0
+    for parent in parents:
+        n_nodes += first_child[parent + 1] - first_child[parent]
+        longest = max(longest, node_ptr[parent + 1] - node_ptr[parent])
+    nodes = np.empty(n_nodes, dtype=np.int64)
+    counts = np.zeros(n_nodes, dtype=np.int64)
+    biases = np.zeros(n_nodes, dtype=np.float32)
+    kept_features = np.empty(4096, dtype=np.int32)
+    kept_values = np.empty(4096, dtype=np.float32)
+    n_kept = 0
+    local = np.full(n_features, -1, dtype=np.int32)
+    global_of = np.empty(n_features, dtype=np.int32)
+    order = np.empty(longest, dtype=np.int64)
+    alphas = np.empty(longest, dtype=np.float32)
+    n_done = 0
+    n_passes = 1
+    for parent in parents:
+        rows = node_rows[node_ptr[parent] : node_ptr[parent + 1]]
+        n_rows = rows.shape[0]
+        # The parent's rows by themselves, with the features that they have: these fit a cache.
+        part_ptr = np.zeros(n_rows + 1, dtype=np.int64)
+        for at in range(n_rows):
+            part_ptr[at + 1] = part_ptr[at] + indptr[rows[at] + 1] - indptr[rows[at]]
+        part_indices = np.empty(part_ptr[-1], dtype=np.int32)
+        part_data = np.empty(part_ptr[-1], dtype=np.float32)
+        part_lengths = np.empty(n_rows, dtype=np.float32)
+        local[0] = 0
+        global_of[0] = 0
+        n_local = 1
+        filled = 0
+        for at in range(n_rows):
+            part_lengths[at] = lengths[rows[at]]
+            for place in range(indptr[rows[at]], indptr[rows[at] + 1]):
+                feature = indices[place]
+                if local[feature] < 0:
+                    local[feature] = n_local
+                    global_of[n_local] = feature
+                    n_local += 1
+                part_indices[filled] = local[feature]
+                part_data[filled] = data[place]
+                filled += 1
+        weights = np.empty(n_local, dtype=np.float32)
+        first, last = first_child[parent], first_child[parent + 1]
+        for child in range(first, last):
+            nodes[n_done] = child
+            if last - first > 1 and n_rows > 0:
+                n_positive = _positives_first(
+                    rows, node_rows[node_ptr[child] : node_ptr[child + 1]], order
+                )
+                alphas[:n_rows] = np.float32(0.0)
+                weights[:] = np.float32(0.0)
+                taken = _descend(
+                    part_ptr,
+                    part_indices,
+                    part_data,
+                    part_lengths,
+                    order,
+                    alphas,
+                    n_rows,
+                    n_positive,
+                    slack,
+                    tol,
+                    max_iter,
+                    weights,
+                    _random_state(seed, child, 0),
+                )
+                n_passes = max(n_passes, taken)
+                biases[n_done] = weights[0]
+                if n_kept + n_local > kept_features.shape[0]:
+                    room = 2 * (n_kept + n_local)
+                    kept_features = _longer(kept_features, n_kept, room)
+                    kept_values = _longer(kept_values, n_kept, room)
+                before = n_kept
+                for feature in range(1, n_local):
+                    if weights[feature] != 0 and abs(weights[feature]) >= min_weight:
+                        kept_features[n_kept] = global_of[feature]
+                        kept_values[n_kept] = weights[feature]
+                        n_kept += 1
+                counts[n_done] = n_kept - before
+            else:
+                # An only child is always right.
+                biases[n_done] = np.float32(1.0)
+            n_done += 1
+        for feature in range(n_local):
+            local[global_of[feature]] = -1
+    features, values = kept_features[:n_kept].copy(), kept_values[:n_kept].copy()
+    return nodes, counts, biases, features, values, n_passes
+
+
+@njit(cache=True, nogil=True)
+def _positives_first(rows, positives, order):
+    """Put the places of ``positives`` among the sorted ``rows`` first; return how many."""
+    n_positive = 0
+    n_negative = positives.shape[0]
+    for at in range(rows.shape[0]):
+        if n_positive < positives.shape[0] and positives[n_positive] == rows[at]:
+            order[n_positive] = at
+            n_positive += 1
+        else:
+            order[n_negative] = at
+            n_negative += 1
+    return n_positive
+
+
+@njit(cache=True, nogil=True)
+def lay_out_blocks(indptr, indices, n_features, first_child, right_ptr, right_nodes):
+    """Give each inner node a block of weights: the features of its rows × its children.
+
+    Returns where each node's features begin, the features, where each node's block begins, and
+    for each row's stay at an inner node where it begins, followed by its features' places in the
+    node's list.
+    """
+    n_nodes = first_child.shape[0] - 1
+    n_rows = indptr.shape[0] - 1
+    # Rows of each node, as lists that point on.
+    head = np.full(n_nodes, -1, dtype=np.int64)
+    behind = np.full(right_nodes.shape[0], -1, dtype=np.int64)
+    row_of = np.empty(right_nodes.shape[0], dtype=np.int64)
+    stay_ptr = np.zeros(right_nodes.shape[0] + 1, dtype=np.int64)
+    for row in range(n_rows):
+        for at in range(right_ptr[row], right_ptr[row + 1]):
+            node = right_nodes[at]
+            row_of[at] = row
+            inner = first_child[node] < first_child[node + 1]
+            stay_ptr[at + 1] = stay_ptr[at] + (indptr[row + 1] - indptr[row] if inner else 0)
+            behind[at] = head[node]
+            head[node] = at
+    stay_places = np.empty(stay_ptr[-1], dtype=np.int32)
+    local = np.full(n_features, -1, dtype=np.int32)
+    feature_ptr = np.zeros(n_nodes + 1, dtype=np.int64)
+    block_ptr = np.zeros(n_nodes + 1, dtype=np.int64)
+    features = np.empty(4096, dtype=np.int32)
+    for node in range(n_nodes):
+        start = feature_ptr[node]
+        n_children = first_child[node + 1] - first_child[node]
+        n_local = 0
+        if n_children > 0:
+            if start + n_features > features.shape[0]:
+                features = _longer(features, start, 2 * (start + n_features))
+            features[start] = 0
+            local[0] = 0
+            n_local = 1
+            at = head[node]
+            while at >= 0:
+                row = row_of[at]
+                filled = stay_ptr[at]
+                for place in range(indptr[row], indptr[row + 1]):
+                    feature = indices[place]
+                    if local[feature] < 0:
+                        local[feature] = n_local
+                        features[start + n_local] = feature
+                        n_local += 1
+                    stay_places[filled] = local[feature]
+                    filled += 1
+                at = behind[at]
+            for place in range(n_local):
+                local[features[start + place]] = -1
+        feature_ptr[node + 1] = start + n_local
+        block_ptr[node + 1] = block_ptr[node] + n_local * n_children
+    return feature_ptr, features[: feature_ptr[-1]].copy(), block_ptr, stay_ptr, stay_places
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def train_one_slack(
+    indptr,
+    data,
+    lengths,
+    first_child,
+    right_ptr,
+    right_nodes,
+    feature_ptr,
+    features,
+    block_ptr,
+    stay_ptr,
+    stay_places,
+    C,
+    tol,
+    max_iter,
+    seed,
+):
+    """Dual ascent over rows; returns the blocks of weights and the number of passes."""
+    n_rows = indptr.shape[0] - 1
+    n_nodes = first_child.shape[0] - 1
+    slack = np.float32(0.5 / C)
+    weights = np.zeros(block_ptr[-1], dtype=np.float32)
+    pair_right = np.empty((n_rows, MOST_PAIRS), dtype=np.int32)
+    pair_wrong = np.empty((n_rows, MOST_PAIRS), dtype=np.int32)
+    pair_alphas = np.zeros((n_rows, MOST_PAIRS), dtype=np.float32)
+    n_pairs = np.zeros(n_rows, dtype=np.int64)
+    score = np.zeros(n_nodes, dtype=np.float32)  # of the row at hand
+    change = np.zeros(n_nodes, dtype=np.float32)
+    is_right = np.zeros(n_nodes, dtype=np.bool_)
+    state = _random_state(seed, 0, 0)
+    order = np.arange(n_rows)
+    n_passes = 0
+    while n_passes < max_iter:
+        n_passes += 1
+        state = _shuffle(order, state)
+        worst = np.float32(0.0)
+        for row in order:
+            n_stays = right_ptr[row + 1] - right_ptr[row]
+            if n_stays == 0:
+                continue
+            for at in range(right_ptr[row], right_ptr[row + 1]):
+                is_right[right_nodes[at]] = True
+            _score_stays(
+                row,
+                indptr,
+                data,
+                first_child,
+                right_ptr,
+                right_nodes,
+                block_ptr,
+                stay_ptr,
+                stay_places,
+                weights,
+                score,
+            )
+            violation = _improve(
+                first_child,
+                right_nodes[right_ptr[row] : right_ptr[row + 1]],
+                is_right,
+                score,
+                change,
+                pair_right[row],
+                pair_wrong[row],
+                pair_alphas[row],
+                n_pairs[row : row + 1],
+                2 * lengths[row],
+                lengths[row],
+                slack,
+                tol,
+            )
+            worst = max(worst, violation)
+            _step_stays(
+                row,
+                indptr,
+                data,
+                first_child,
+                right_ptr,
+                right_nodes,
+                block_ptr,
+                stay_ptr,
+                stay_places,
+                weights,
+                change,
+            )
+            for at in range(right_ptr[row], right_ptr[row + 1]):
+                is_right[right_nodes[at]] = False
+        if worst <= tol:
+            break
+    return weights, n_passes
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def _score_stays(
+    row,
+    indptr,
+    data,
+    first_child,
+    right_ptr,
+    right_nodes,
+    block_ptr,
+    stay_ptr,
+    stay_places,
+    weights,
+    score,
+):
+    """Set the scores of all children of the nodes that a row is at."""
+    for at in range(right_ptr[row], right_ptr[row + 1]):
+        node = right_nodes[at]
+        first, last = first_child[node], first_child[node + 1]
+        if first == last:
+            continue
+        n_children = last - first
+        score[first:last] = np.float32(0.0)
+        place = stay_ptr[at]
+        for value in data[indptr[row] : indptr[row + 1]]:
+            start = block_ptr[node] + stay_places[place] * n_children
+            for child in range(n_children):
+                score[first + child] += value * weights[start + child]
+            place += 1
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def _step_stays(
+    row,
+    indptr,
+    data,
+    first_child,
+    right_ptr,
+    right_nodes,
+    block_ptr,
+    stay_ptr,
+    stay_places,
+    weights,
+    change,
+):
+    """Add each child's change times the row to its weights, and forget the changes."""
+    for at in range(right_ptr[row], right_ptr[row + 1]):
+        node = right_nodes[at]
+        first, last = first_child[node], first_child[node + 1]
+        n_children = last - first
+        for child in range(n_children):
+            step = change[first + child]
+            if step == 0:
+                continue
+            change[first + child] = np.float32(0.0)
+            place = stay_ptr[at]
+            for value in data[indptr[row] : indptr[row + 1]]:
+                weights[block_ptr[node] + stay_places[place] * n_children + child] += step * value
+                place += 1
+
+
+@njit(cache=True, nogil=True)
+def _improve(
+    first_child,
+    nodes,
+    is_right,
+    score,
+    change,
+    pair_right,
+    pair_wrong,
+    alphas,
+    n_pairs,
+    curvature,
+    length,
+    slack,
+    tol,
+):
+    """Solve a row's part of the dual, nearly: take in the worst pair, then raise and lower all.
+
+    ``score`` follows the changes. Returns by how much the worst pair violated its margin at first.
+    """
+    total = np.float32(0.0)
+    for at in range(n_pairs[0]):
+        total += alphas[at]
+    reported = np.float32(0.0)
+    for turn in range(MOST_PAIRS):
+        best_right, best_wrong = -1, -1
+        violation = np.float32(-1e30)
+        for node in nodes:
+            lowest, highest = -1, -1
+            for child in range(first_child[node], first_child[node + 1]):
+                if is_right[child]:
+                    if lowest < 0 or score[child] < score[lowest]:
+                        lowest = child
+                elif highest < 0 or score[child] > score[highest]:
+                    highest = child
+            if lowest >= 0 and highest >= 0:
+                here = np.float32(1.0) - score[lowest] + score[highest]
+                if here > violation:
+                    violation, best_right, best_wrong = here, lowest, highest
+        violation -= total * slack
+        if turn == 0:
+            reported = max(violation, np.float32(0.0))
+        if best_right >= 0 and violation > np.float32(0.1) * tol:
+            _take_in(best_right, best_wrong, pair_right, pair_wrong, alphas, n_pairs)
+        elif turn > 0 or n_pairs[0] == 0:
+            break
+        moved = np.float32(0.0)
+        for _ in range(3):
+            for at in range(n_pairs[0]):
+                one, other = pair_right[at], pair_wrong[at]
+                gradient = score[one] - score[other] - np.float32(1.0) + total * slack
+                new = max(alphas[at] - gradient / (curvature + slack), np.float32(0.0))
+                step = new - alphas[at]
+                if step != 0:
+                    alphas[at] = new
+                    total += step
+                    change[one] += step
+                    change[other] -= step
+                    score[one] += step * length
+                    score[other] -= step * length
+                    moved = max(moved, abs(step))
+        if moved * (curvature + slack) <= np.float32(0.1) * tol:
+            break
+    # Pairs without weight make room.
+    kept = 0
+    for at in range(n_pairs[0]):
+        if alphas[at] > 0:
+            pair_right[kept] = pair_right[at]
+            pair_wrong[kept] = pair_wrong[at]
+            alphas[kept] = alphas[at]
+            kept += 1
+    n_pairs[0] = kept
+    return reported
+
+
+@njit(cache=True, nogil=True)
+def _shuffle(order, state):
+    """Put ``order`` into random order; return the generator's state."""
+    for last in range(order.shape[0] - 1, 0, -1):
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        other = np.int64(((state >> np.uint64(32)) * np.uint64(last + 1)) >> np.uint64(32))
+        order[last], order[other] = order[other], order[last]
+    return state
+
+
+@njit(cache=True, nogil=True)
+def _take_in(one, other, pair_right, pair_wrong, alphas, n_pairs):
+    """Give a row a pair, unless it has it already or no room is left."""
+    for at in range(n_pairs[0]):
+        if pair_right[at] == one and pair_wrong[at] == other:
+            return
+    if n_pairs[0] < MOST_PAIRS:
+        pair_right[n_pairs[0]] = one
+        pair_wrong[n_pairs[0]] = other
+        alphas[n_pairs[0]] = np.float32(0.0)
+        n_pairs[0] += 1
+
+
+@njit(cache=True, nogil=True)
+def from_blocks(weights, first_child, feature_ptr, features, block_ptr, min_weight):
+    """Return the nodes, numbers of weights, biases, features and values of blocks of weights."""
+    n_nodes = first_child.shape[0] - 1
+    nodes = np.arange(1, n_nodes)
+    counts = np.zeros(n_nodes - 1, dtype=np.int64)
+    biases = np.zeros(n_nodes - 1, dtype=np.float32)
+    n_kept = 0
+    for value in weights:
+        n_kept += value != 0 and abs(value) >= min_weight
+    kept_features = np.empty(n_kept, dtype=np.int32)
+    kept_values = np.empty(n_kept, dtype=np.float32)
+    n_kept = 0
+    for node in range(n_nodes):
+        first, last = first_child[node], first_child[node + 1]
+        for child in range(first, last):
+            before = n_kept
+            for place in range(feature_ptr[node + 1] - feature_ptr[node]):
+                value = weights[block_ptr[node] + place * (last - first) + child - first]
+                if place == 0:
+                    biases[child - 1] = value
+                elif value != 0 and abs(value) >= min_weight:
+                    kept_features[n_kept] = features[feature_ptr[node] + place]
+                    kept_values[n_kept] = value
+                    n_kept += 1
+            counts[child - 1] = n_kept - before
+    return nodes, counts, biases, kept_features[:n_kept], kept_values[:n_kept]
+
+
+@njit(cache=True, nogil=True)
+def _longer(values, n_used, room):
+    longer = np.empty(room, dtype=values.dtype)
+    longer[:n_used] = values[:n_used]
+    return longer

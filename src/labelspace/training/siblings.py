@@ -1,0 +1,179 @@
+"""Predictors of the nodes of a label tree that learn to tell siblings apart.
+
+A walk only ever compares the children of one node, so only rows that belong there have to be told
+apart. A row is at a node if the node holds any of its labels. Two forms, both with the squared
+hinge loss of the shared solver:
+
+``train_siblings``: each child separates its rows from those of its siblings,
+
+    min_w  ½‖w_c‖² + C Σ_{i at the parent of c} max(0, 1 − y_ic w_c·x_i)²,   y_ic = ±1
+
+``train_one_slack``: relaxation 2 of the paper. A row has a single slack, its largest violation
+of a margin between right and wrong siblings on all of its way,
+
+    min_w  ½ Σ_c ‖w_c‖² + C Σ_i ξ_i²   such that   w_r·x_i ≥ w_s·x_i + 1 − ξ_i
+
+for all siblings r, s of which r is right for row i and s is wrong. Its dual has a variable for
+each such pair; rows take turns, and a row raises the pairs that it violates most.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix, csr_matrix
+
+from labelspace import progress, threads
+from labelspace.graph.tree import Tree
+from labelspace.training import _sibling_kernels as kernels
+from labelspace.training.squared_hinge import Rows
+
+CHUNKS_PER_THREAD = 16
+
+
+class NodePredictors(NamedTuple):
+    """Weights (n_nodes, n_features), biases (n_nodes,), and the most passes that were made."""
+
+    weights: csr_matrix
+    biases: NDArray[np.float32]
+    n_iter: int
+
+
+def train_siblings(
+    X: csr_matrix,
+    tree: Tree,
+    right: csr_matrix,
+    *,
+    C: float = 1.0,
+    tol: float = 0.1,
+    max_iter: int = 100,
+    min_weight: float = 0.0,
+    n_threads: int | None = None,
+    seed: int = 0,
+) -> NodePredictors:
+    """Train each child on the rows at its parent.
+
+    Parameters
+    ----------
+    X : csr_matrix of shape (n_examples, n_features)
+    tree : Tree
+    right : csr_matrix of shape (n_examples, n_nodes)
+        Which nodes each row is at.
+    C, tol, max_iter, min_weight, n_threads, seed
+        As in :func:`labelspace.training.squared_hinge.train_squared_hinge`.
+    """
+    rows = Rows.of(X)
+    at_node = csc_matrix(right)
+    at_node.sort_indices()
+    node_ptr, node_rows = at_node.indptr.astype(np.int64), at_node.indices.astype(np.int32)
+    parents = tree.inner
+    work = np.diff(node_ptr)[parents] * tree.n_children[parents]
+    parents = parents[np.argsort(-work, kind="stable")]
+    n_threads = threads.resolve(n_threads)
+    n_chunks = min(len(parents), CHUNKS_PER_THREAD * n_threads)
+
+    def solve(chunk: NDArray[np.int64]) -> tuple[Any, ...]:
+        return kernels.train_siblings(
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            rows.lengths,
+            len(rows.feature_of),
+            tree.first_child,
+            node_ptr,
+            node_rows,
+            chunk,
+            float(C),
+            np.float32(tol),
+            max_iter,
+            np.float32(min_weight),
+            seed,
+        )
+
+    solved = []
+    with (
+        progress.task("training the tree", total=len(parents)) as advance,
+        ThreadPoolExecutor(n_threads) as pool,
+    ):
+        chunks = [parents[start::n_chunks] for start in range(n_chunks)]
+        for part in pool.map(solve, chunks):
+            solved.append(part)
+            advance(len(parents) // n_chunks)
+    *parts, n_passes = zip(*solved, strict=True)
+    nodes, counts, biases, features, values = map(np.concatenate, parts)
+    found = _Found(nodes, counts, biases, rows.feature_of[features], values)
+    return _put_together(found, tree.n_nodes, X.shape[1], max(n_passes))
+
+
+def train_one_slack(
+    X: csr_matrix,
+    tree: Tree,
+    right: csr_matrix,
+    *,
+    C: float = 1.0,
+    tol: float = 0.1,
+    max_iter: int = 20,
+    min_weight: float = 0.0,
+    seed: int = 0,
+) -> NodePredictors:
+    """Train all nodes together, with one slack for each row.
+
+    Parameters
+    ----------
+    X, tree, right
+        As in ``train_siblings``.
+    max_iter : int
+        Passes over all rows at most; ends sooner once no row violates by more than ``tol``.
+    """
+    rows = Rows.of(X)
+    right = csr_matrix(right)
+    right.sort_indices()
+    # Rows that are nowhere teach nothing, and their nodes have no weights to keep.
+    blocks = kernels.lay_out_blocks(
+        rows.indptr,
+        rows.indices,
+        len(rows.feature_of),
+        tree.first_child,
+        right.indptr.astype(np.int64),
+        right.indices.astype(np.int64),
+    )
+    weights, n_passes = kernels.train_one_slack(
+        rows.indptr,
+        rows.data,
+        rows.lengths,
+        tree.first_child,
+        right.indptr.astype(np.int64),
+        right.indices.astype(np.int64),
+        *blocks,
+        float(C),
+        np.float32(tol),
+        max_iter,
+        seed,
+    )
+    nodes, counts, biases, features, values = kernels.from_blocks(
+        weights, tree.first_child, *blocks[:3], np.float32(min_weight)
+    )
+    found = _Found(nodes, counts, biases, rows.feature_of[features], values)
+    return _put_together(found, tree.n_nodes, X.shape[1], n_passes)
+
+
+class _Found(NamedTuple):
+    """What was learned for ``nodes``, in whatever order: ``counts`` weights each."""
+
+    nodes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    biases: NDArray[np.float32]
+    features: NDArray[np.int64]
+    values: NDArray[np.float32]
+
+
+def _put_together(found: _Found, n_nodes: int, n_features: int, n_iter: int) -> NodePredictors:
+    biases = np.zeros(n_nodes, dtype=np.float32)
+    biases[found.nodes] = found.biases
+    places = (np.repeat(found.nodes, found.counts), found.features)
+    weights = csr_matrix((found.values, places), shape=(n_nodes, n_features))
+    weights.sort_indices()
+    return NodePredictors(weights, biases, n_iter)

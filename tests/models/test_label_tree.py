@@ -1,0 +1,72 @@
+"""What is special about label trees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from labelspace.models import LabelTree
+from tests.planted import planted_corpus
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:1000], y[:1000], X[1000:], y[1000:]
+
+
+@pytest.mark.parametrize("relaxation", [1, 2])
+def test_digits_are_told_apart_with_fewer_products_than_one_vs_all(digits, relaxation):
+    X, y, X_test, y_test = digits
+    model = LabelTree(
+        relaxation=relaxation, branching=2, leaf_size=1, beam=1, idf=False, random_state=0
+    ).fit(X, y)
+    assert 1.0 - model.tree_loss(X_test, y_test) == pytest.approx(model.score(X_test, y_test))
+    assert model.tree_loss(X_test, y_test) < (0.25 if relaxation == 1 else 0.15)
+    assert model.count_products(X_test).mean() < 8.5
+
+
+def test_a_learned_tree_beats_a_random_one(digits):
+    X, y, X_test, y_test = digits
+    losses = []
+    for affinity in ("confusion", "random"):
+        models = [
+            LabelTree(
+                affinity=affinity, branching=2, leaf_size=1, beam=1, idf=False, random_state=seed
+            ).fit(X, y)
+            for seed in range(3)
+        ]
+        losses.append(np.mean([model.tree_loss(X_test, y_test) for model in models]))
+    assert losses[0] < losses[1]
+
+
+@pytest.mark.parametrize("affinity", ["confusion", "centroid", "cooccurrence", "random"])
+def test_any_affinity_makes_a_tree_of_all_labels(affinity):
+    X, Y = planted_corpus(150)
+    model = LabelTree(affinity=affinity, branching=3, leaf_size=2, random_state=0).fit(X, Y)
+    assert model.tree_.labels_of(0).tolist() == list(range(12))
+    assert model.tree_.depth >= 3
+    assert model.score(X, Y) > 0.95
+
+
+def test_several_labels_ask_for_a_wider_beam():
+    X, Y = planted_corpus(200)
+    narrow, wide = (
+        LabelTree(branching=2, leaf_size=1, beam=beam, random_state=0).fit(X, Y) for beam in (1, 12)
+    )
+    found = [np.mean(m.predict(X, k=3).multiply(Y).sum(axis=1)) for m in (narrow, wide)]
+    assert found[1] > found[0] + 0.5
+
+
+@pytest.mark.parametrize("slack", ["row", "node"])
+def test_either_slack_learns_several_labels(slack):
+    X, Y = planted_corpus(200)
+    model = LabelTree(slack=slack, branching=3, leaf_size=3, random_state=0).fit(X, Y)
+    assert model.score(X, Y) > 0.95
+
+
+def test_scores_are_probabilities_of_the_path():
+    X, Y = planted_corpus(100)
+    top = LabelTree(branching=3, leaf_size=2, random_state=0).fit(X, Y).predict_topk(X, k=3)
+    assert np.all((top.scores > 0) & (top.scores <= 1))
