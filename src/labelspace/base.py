@@ -21,9 +21,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelspace import metrics, store, threads
+from labelspace.calibration import Calibration, Threshold, checked_threshold
 from labelspace.errors import UsageError
 from labelspace.labels import LabelEncoder
 from labelspace.topk import NO_LABEL, TopK
+
+# Labels of a row at most where a threshold alone decides.
+MOST_GIVEN = 100
 
 Ranker = TypeVar("Ranker", bound="LabelRanker")
 
@@ -62,8 +66,11 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
     ----------
     k : int, default=5
         How many labels ``predict`` gives a row at most.
-    threshold : float, optional
-        Score below which ``predict`` leaves a label out.
+    threshold : float or str, optional
+        Score below which ``predict`` leaves a label out. Methods that give probabilities also take
+        ``"f1"``, the threshold that had the best F1 on rows held out in training, and
+        ``"precision=0.9"``, the lowest that had this precision; ``k`` then limits a row's labels
+        only where it is given to ``predict``.
     random_state : int, RandomState or None
         Seed of everything random in ``fit``.
     n_threads : int, optional
@@ -80,16 +87,18 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "k": [Interval(Integral, 1, None, closed="left")],
-        "threshold": [Interval(Real, None, None, closed="neither"), None],
+        "threshold": [Interval(Real, None, None, closed="neither"), str, None],
         "random_state": ["random_state"],
         "n_threads": [Interval(Integral, 1, None, closed="left"), None],
     }
+    # Whether fit measures scores on rows held out, and keeps that in ``calibration_``.
+    _is_calibrated: ClassVar[bool] = False
 
     def __init__(
         self,
         *,
         k: int = 5,
-        threshold: float | None = None,
+        threshold: Threshold = None,
         random_state: Any = None,
         n_threads: int | None = None,
     ) -> None:
@@ -107,6 +116,7 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         Y : 0-1 matrix (n_examples, n_labels), list of label lists, or one class per row
         """
         self._validate_params()
+        self._check_goal(self.threshold)
         X = self._checked(X, reset=True)
         self._labels = LabelEncoder()
         Y = self._labels.learn(Y, X.shape[0])
@@ -139,19 +149,32 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
             top = self._predict_topk(X, min(k, self.n_labels_))
         return _padded(top, k)
 
-    def predict(self, X: Any, k: int | None = None, threshold: float | None = None) -> Any:
+    def predict(self, X: Any, k: int | None = None, threshold: Threshold = None) -> Any:
         """Return a 0-1 CSR matrix of the best labels, or classes if one per row was learned.
 
         At most ``k`` labels a row, those scored at least ``threshold`` if it is given; both
         default to the estimator's parameters.
         """
         check_is_fitted(self, "_labels")
-        threshold = self.threshold if threshold is None else threshold
         if self._labels.kind == "classes":
             best = self.predict_topk(X, 1).labels[:, 0]
             most_common = int(np.argmax(self.label_counts_))
             return self.classes_[np.where(best == NO_LABEL, most_common, best)]
-        return self.predict_topk(X, k).to_csr(self.n_labels_, threshold=threshold)
+        k, least = self.limits(k, threshold)
+        return self.predict_topk(X, k).to_csr(self.n_labels_, threshold=least)
+
+    def limits(self, k: int | None = None, threshold: Threshold = None) -> tuple[int, float | None]:
+        """Return how many labels ``predict`` gives at most, and the score that they need.
+
+        Both default to the estimator's parameters. A threshold that is named by its goal decides
+        how many labels a row gets, so that ``k`` counts only where it is given here.
+        """
+        threshold = checked_threshold(self.threshold if threshold is None else threshold)
+        if not isinstance(threshold, str):
+            return self._asked(k), threshold
+        self._check_goal(threshold)
+        calibration: Calibration = self.calibration_
+        return (MOST_GIVEN if k is None else self._asked(k)), calibration.threshold_for(threshold)
 
     def score(self, X: Any, y: Any) -> float:
         """Return P@1: the share of rows (0 to 1) whose best label is right.
@@ -181,6 +204,11 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         return self._labels.classes
 
     @property
+    def gives_probabilities(self) -> bool:
+        """Whether a score is the probability that the label is right."""
+        return False
+
+    @property
     def n_labels_(self) -> int:
         return self._labels.n_labels
 
@@ -199,6 +227,15 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
     def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
         """Say why each label of ``top`` (-1: none, give nothing for it) was given."""
         raise NotImplementedError
+
+    def _check_goal(self, threshold: Threshold) -> None:
+        threshold = checked_threshold(threshold)
+        if isinstance(threshold, str) and not self._is_calibrated:
+            raise UsageError(
+                f"threshold={threshold!r} needs scores measured on rows held out, which "
+                f"{type(self).__name__} has not: give a number, or use a method that has them, "
+                "such as labelspace."
+            )
 
     def _asked(self, k: int | None) -> int:
         k = self.k if k is None else k

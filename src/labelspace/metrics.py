@@ -174,6 +174,33 @@ def coverage(
     }
 
 
+def hits(Y: csr_matrix, top: TopK) -> NDArray[np.bool_]:
+    """Return for each label of a ranking whether it is right, (n, k)."""
+    Y, labels = _checked(Y, top, top.k)
+    return _kernels.hits(Y.indptr, Y.indices, labels)
+
+
+def calibration_error(Y: csr_matrix, top: TopK, *, n_bins: int = 10) -> float:
+    """Return the expected calibration error of the probabilities in ``top``.
+
+    The labels given are sorted into bins of equal width by their probability; the error is the mean
+    distance, over all labels given, between the mean probability of a label's bin and the share of
+    the bin that is right.
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> top = TopK(np.array([[0], [1]]), np.array([[0.75], [0.75]], dtype=np.float32))
+    >>> calibration_error(csr_matrix([[1, 0], [1, 0]]), top)
+    25.0
+    """
+    given = top.labels >= 0
+    right = hits(Y, top)[given]
+    probabilities = np.clip(top.scores[given].astype(np.float64), 0.0, 1.0)
+    bins = np.minimum((probabilities * n_bins).astype(np.int64), n_bins - 1)
+    gaps = np.bincount(bins, probabilities - right, n_bins)
+    return _percent(np.abs(gaps).sum(), len(right))
+
+
 def by_frequency(
     Y: csr_matrix,
     top: TopK | csr_matrix | ArrayLike,

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelspace import models, progress, store
 from labelspace.base import Explanation, LabelRanker
+from labelspace.calibration import Threshold
 from labelspace.data.excerpts import Excerpts
 from labelspace.data.text import TextFeatures
 from labelspace.errors import DataError, ModelFileError, UsageError
@@ -164,22 +165,23 @@ class Tagger(store.Storable, BaseEstimator):
         return self
 
     def tag(
-        self, text: str, k: int | None = None, threshold: float | None = None
+        self, text: str, k: int | None = None, threshold: Threshold = None
     ) -> list[tuple[str, float]]:
         """Return the ``k`` best labels of a text with their scores, best first.
 
         Fewer come back where the method finds fewer, or where ``threshold`` leaves some out.
-        Both default to the method's own parameters (``k=5`` and no threshold).
+        Both default to the method's own parameters (``k=5`` and no threshold); ``"f1"`` and
+        ``"precision=0.9"`` are thresholds of methods that give probabilities.
         """
         return self.tag_many([_text(text)], k, threshold)[0]
 
     def tag_many(
-        self, texts: Iterable[str], k: int | None = None, threshold: float | None = None
+        self, texts: Iterable[str], k: int | None = None, threshold: Threshold = None
     ) -> list[list[tuple[str, float]]]:
         """Return what ``tag`` gives for each of many texts, which is much quicker at once."""
         check_is_fitted(self, "estimator_")
-        threshold = self.estimator_.threshold if threshold is None else threshold
-        least = -np.inf if threshold is None else threshold
+        k, least = self.estimator_.limits(k, threshold)
+        least = -np.inf if least is None else least
         return [
             [
                 (self._name(label), score)
@@ -197,12 +199,12 @@ class Tagger(store.Storable, BaseEstimator):
         return TopK.stack(parts) if parts else TopK.empty(0, self.estimator_._asked(k))
 
     def predict(
-        self, texts: Iterable[str], k: int | None = None, threshold: float | None = None
+        self, texts: Iterable[str], k: int | None = None, threshold: Threshold = None
     ) -> csr_matrix:
         """Return a 0-1 CSR matrix of the best labels of each text."""
-        top = self.predict_topk(texts, k)
-        threshold = self.estimator_.threshold if threshold is None else threshold
-        return top.to_csr(self.estimator_.n_labels_, threshold=threshold)
+        check_is_fitted(self, "estimator_")
+        k, least = self.estimator_.limits(k, threshold)
+        return self.predict_topk(texts, k).to_csr(self.estimator_.n_labels_, threshold=least)
 
     def score(self, texts: Iterable[str], labels: Any) -> float:
         """Return P@1: the share of texts (0 to 1) whose best label is right."""

@@ -106,6 +106,25 @@ def test_predict_ranks_labels_of_a_corpus(model: Path, corpora: Path) -> None:
     assert lines[0].split("\t")[0] == str(answer["predictions"][0][0]["label"])
 
 
+def test_predict_takes_a_threshold_by_its_goal(corpora: Path, tmp_path: Path) -> None:
+    folder, test = tmp_path / "probable", corpora / "test.txt"
+    run_json("train", corpora / "train.txt", "--method", "labelspace", "--out", folder)
+    answer = run_json("predict", folder, test, "--threshold", "f1")
+    least = labelspace.load(folder).limits(threshold="f1")[1]
+    assert answer["threshold"] == pytest.approx(least)
+    Y = labelspace.data.read_corpus(test).Y
+    right = [
+        Y[row, one["label"]] for row, row_of in enumerate(answer["predictions"]) for one in row_of
+    ]
+    assert np.mean(right) > 0.9
+    assert len(right) > 0.9 * Y.nnz
+    sure = run_json("predict", folder, test, "--threshold", "precision=0.5", "-k", 1)
+    assert all(len(labels) <= 1 for labels in sure["predictions"])
+    assert run_json("evaluate", folder, test)["ECE"] < 25.0
+    assert run_json("info", folder)["calibration_rows"] == 20
+    assert "calibration error" in run("evaluate", folder, test).stdout
+
+
 def test_predict_takes_text_from_standard_input(text_model: Path) -> None:
     lines = run("predict", text_model, "-", "-k", 1, text="a spline\nthe forest\n").stdout
     assert [line.split("\t")[0] for line in lines.splitlines()] == ["spline", "forest"]
@@ -184,6 +203,8 @@ def test_version() -> None:
         (["evaluate", "{model}", "{narrow}"], 1, "feature"),
         (["predict", "{model}", "-"], 2, "features"),
         (["predict", "{model}", "{train}", "-k", "0"], 2, "equal to 1"),
+        (["predict", "{model}", "{train}", "--threshold", "f1"], 2, "OneVsAll has not"),
+        (["predict", "{model}", "{train}", "--threshold", "best"], 2, "precision=0.9"),
         (["update", "{model}", "{train}"], 2, "cannot learn on"),
         (["compare", "{train}", "{train}", "--methods", ","], 2, "no method"),
         (["compare", "{train}", "{train}", "--methods", "knnn"], 2, "'knn'"),

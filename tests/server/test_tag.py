@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from labelspace import Tagger
 from labelspace.models import NearestNeighbors
 from tests.planted import planted_corpus
+from tests.server.texts import tagged_texts
 
 
 def tag(client: Any, **body: Any) -> Any:
@@ -39,6 +41,30 @@ def test_k_and_threshold_cut_the_list(client: Any):
     least = everything[1]["score"]
     above = tag(client, text="roses and harbour", k=8, threshold=least)["labels"]
     assert above == [label for label in everything if label["score"] >= least]
+
+
+def test_a_threshold_is_named_by_its_goal_where_the_method_measures_its_scores(
+    client_of: Callable[..., Any], tmp_path: Path
+):
+    texts, labels = tagged_texts()
+    tagger = Tagger("labelspace", random_state=0).fit(texts * 3, labels * 3)
+    tagger.save(tmp_path / "probable")
+    client = client_of(tmp_path / "probable")
+    _, least = tagger.estimator_.limits(threshold="f1")
+    given = tag(client, text=texts[0], threshold="f1")["labels"]
+    assert [label["name"] for label in given] == [
+        name for name, _ in tagger.tag(texts[0], threshold="f1")
+    ]
+    assert all(label["score"] >= least - 1e-6 for label in given)
+    assert len(tag(client, text=texts[0], threshold="f1", k=1)["labels"]) <= 1
+
+
+def test_a_method_without_measured_scores_says_so(client: Any):
+    answer = client.post("/v1/tag", json={"text": "roses", "threshold": "f1"})
+    assert answer.status_code == 409
+    assert "NearestNeighbors" in answer.json()["error"]
+    answer = client.post("/v1/tag", json={"text": "roses", "threshold": "best"})
+    assert answer.status_code == 422
 
 
 def test_excluded_labels_make_room_for_the_next(client: Any):

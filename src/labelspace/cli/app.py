@@ -141,6 +141,8 @@ def evaluate(
         return
     output.print_table(f"{model} on {test}", _by_k(figures))
     print(f"{figures['n']:,} rows in {figures['predict_seconds']:.2f} s")
+    if "ECE" in figures:
+        print(f"Expected calibration error of the probabilities: {figures['ECE']:.2f} %")
     if bands is not None:
         output.print_table("By frequency in train", bands)
 
@@ -151,9 +153,16 @@ def predict(
     source: Annotated[
         str, typer.Argument(metavar="INPUT", help="A corpus file, or - for one text per line.")
     ],
-    k: Annotated[int, typer.Option("-k", min=1, help="Labels for each row.")] = 5,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", min=1, help="Labels for each row; 5, or as many as f1 or precision=…."),
+    ] = None,
     threshold: Annotated[
-        float | None, typer.Option(help="Leave out labels with a lower score.")
+        str | None,
+        typer.Option(
+            metavar="SCORE|f1|precision=P",
+            help="Leave out labels with a lower score; f1 and precision=0.9 choose the score.",
+        ),
     ] = None,
     threads: Threads = None,
     as_json: Json = False,
@@ -162,18 +171,17 @@ def predict(
     from labelspace.cli import output, work
 
     loaded = _with_threads(work.load(model), threads)
+    k, least = work.limits(loaded, k, threshold)
     rows: list[Any] = []
     for labels, scores in _answers(loaded, source, k):
-        row = work.named(loaded, labels, scores)
-        if threshold is not None:
-            row = [label for label in row if label["score"] >= threshold]
+        row = work.named(loaded, labels, scores, least)
         if as_json:
             rows.append(row)
         else:
             shown = (f"{label.get('name', label['label'])}\t{label['score']:.4f}" for label in row)
             print("\t".join(shown), flush=source == "-")
     if as_json:
-        output.print_json({"n": len(rows), "k": k, "predictions": rows})
+        output.print_json({"n": len(rows), "k": k, "threshold": least, "predictions": rows})
 
 
 @app.command()

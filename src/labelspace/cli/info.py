@@ -33,10 +33,21 @@ def _of_model(path: Path) -> dict[str, Any]:
         "class": manifest["class"],
         "parameters": manifest["parameters"],
         "n_named_labels": 0 if names is None else len(names),
+        **_calibration(manifest["model"]),
         "versions": manifest["versions"],
         "model_mib": round(store.size_in_bytes(path) / (1 << 20), 2),
         "files": [{"file": name, **about} for name, about in manifest["files"].items()],
     }
+
+
+def _calibration(model: dict[str, Any]) -> dict[str, Any]:
+    """Return how far probabilities were off on rows held out, where the model knows."""
+    state = model["state"]
+    state = state.get("estimator_", {}).get("state", state)
+    measured = (state.get("calibration_") or {}).get("state")
+    if measured is None:
+        return {}
+    return {"calibration_error": measured["error"], "calibration_rows": measured["n_rows"]}
 
 
 def _of_corpus(path: Path) -> dict[str, Any]:

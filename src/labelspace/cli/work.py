@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace import metrics, progress, store
 from labelspace.base import LabelRanker
+from labelspace.calibration import checked_threshold
 from labelspace.cli.output import Meter
 from labelspace.data import Corpus, read_corpus
 from labelspace.errors import DataError, UsageError
@@ -161,20 +162,32 @@ def evaluate(
         B=B,
     )
     figures = {name: round(value, 4) for name, value in figures.items()}
+    if ranker.gives_probabilities:
+        figures["ECE"] = round(metrics.calibration_error(corpus.Y, top), 4)
     figures["n"] = len(corpus)
     figures["predict_seconds"] = round(meter.wall_seconds, 4)
     return figures, top, corpus.Y
 
 
-def named(model: Model, labels: NDArray[np.int64], scores: Any) -> list[dict[str, Any]]:
-    """Return one row of an answer as it goes into JSON."""
+def limits(model: Model, k: int | None, threshold: str | None) -> tuple[int, float | None]:
+    """Return how many labels to give at most, and the score that they need."""
+    wanted = checked_threshold(threshold)
+    if not isinstance(wanted, str):
+        return (k or 5), wanted
+    return estimator(model).limits(k, wanted)
+
+
+def named(
+    model: Model, labels: NDArray[np.int64], scores: Any, least: float | None = None
+) -> list[dict[str, Any]]:
+    """Return one row of an answer as it goes into JSON, without labels of a lower score."""
     names = label_names(model)
     return [
         {"label": int(label)}
         | ({} if names is None else {"name": names[label]})
         | {"score": round(float(score), 6)}
         for label, score in zip(labels, scores, strict=True)
-        if label >= 0
+        if label >= 0 and (least is None or score >= least)
     ]
 
 

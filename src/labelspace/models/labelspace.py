@@ -26,6 +26,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import metrics, progress
 from labelspace.base import Explanation, LabelRanker
+from labelspace.calibration import Calibration, Threshold
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import Learner, in_blocks, search_all, side_by_side
@@ -44,7 +45,7 @@ from labelspace.topk import NO_LABEL, TopK
 from labelspace.training.adapt import adapt_map
 from labelspace.training.background import background, refreshed
 from labelspace.training.contrastive import ContrastiveSettings, train_map
-from labelspace.training.join import learn_join
+from labelspace.training.join import learn_join, unseen_probabilities
 from labelspace.training.learn_on import learn_on
 from labelspace.training.sampled_hinge import Classifiers, train_sampled_hinge
 
@@ -92,6 +93,8 @@ class LabelSpace(LabelRanker):
         Where labels lie in the first space.
     join_ : Join
         How votes, margins and nearness make a probability.
+    calibration_ : Calibration
+        What scores were worth on rows held out: error of the probabilities, operating points.
     Y_ : csr_matrix of shape (n_examples_, n_labels_)
         Labels of the training rows.
     background_ : csr_matrix of shape (1000 at most, n_features_in_)
@@ -128,7 +131,7 @@ class LabelSpace(LabelRanker):
         min_weight: float = 0.05,
         idf: bool | Literal["auto"] = "auto",
         k: int = 5,
-        threshold: float | None = None,
+        threshold: Threshold = None,
         random_state: Any = None,
         n_threads: int | None = None,
     ) -> None:
@@ -140,6 +143,13 @@ class LabelSpace(LabelRanker):
         self.n_neighbors = n_neighbors
         self.min_weight = min_weight
         self.idf = idf
+
+    _is_calibrated = True
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether a score is the probability that the label is right."""
+        return not self.propensity
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         seed = int(check_random_state(self.random_state).randint(1 << 30))
@@ -209,6 +219,19 @@ class LabelSpace(LabelRanker):
         asked = csr_matrix(X[rows])
         evidence = self._evidence(asked, index, places, own=rows)
         self.join_ = learn_join(evidence, csr_matrix(Y[rows]), counts)
+        self.calibration_ = self._measured(evidence, csr_matrix(Y[rows]), counts)
+
+    def _measured(
+        self, evidence: Evidence, Y: csr_matrix, label_counts: NDArray[np.int64]
+    ) -> Calibration:
+        """Measure scores on rows held out, by joins that have not learned from the same rows."""
+        probabilities = unseen_probabilities(evidence, Y, label_counts)
+        ranked = best_candidates(evidence.labels, probabilities, evidence.labels.shape[1])
+        if not self.propensity:
+            return Calibration(ranked, ranked, Y)
+        gains = self._gains()[np.maximum(evidence.labels, 0)]
+        scored = best_candidates(evidence.labels, probabilities * gains, ranked.k)
+        return Calibration(scored, ranked, Y)
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Put the rows into the spaces, then train the classifiers of their labels on."""

@@ -29,7 +29,7 @@ _PROBLEMS = {
     403: "The server was started without a token.",
     404: "There is no such label.",
     408: "The body arrived too slowly.",
-    409: "The model's method cannot learn on.",
+    409: "The model's method cannot do that.",
     413: "The body is too large.",
     415: "The body is of another type.",
     421: "The host name is not this machine's.",
@@ -83,7 +83,7 @@ TAG: dict[str, Any] = {
     "operation_id": "tag",
     "responses": {
         **_good(schemas.TagAnswer, "The labels, best first.", _TAGGED),
-        **_problems(400, 404, 408, 413, 415, 421, 422, 429, 500, 503),
+        **_problems(400, 404, 408, 409, 413, 415, 421, 422, 429, 500, 503),
     },
     "openapi_extra": _body(
         _ref(schemas.TagRequest),

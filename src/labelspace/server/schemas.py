@@ -43,11 +43,18 @@ Features = (
     | Annotated[list[tuple[FeatureId | FeatureName, Value]], Field(max_length=MAX_LISTED)]
 )
 
+Goal = Annotated[str, Field(pattern=r"^(f1|precision=(0|1|0?\.[0-9]{1,9}))$")]
+
 TEXT = "A text; only for a model that was trained on texts."
 FEATURES = (
     'Weights by feature, `{"3": 0.5}` or `[[3, 0.5]]`; a key is a column number or, where the '
     "model knows its features by name, a word. Features that the model does not know are left out "
     "and counted in `unknown_features`."
+)
+THRESHOLD = (
+    "Score below which labels are left out. Of a method that gives probabilities also `f1`, the "
+    "threshold with the best F1 on rows held out in training, or `precision=0.9`, the lowest with "
+    "this precision; `k` then limits the labels only where it is given."
 )
 
 
@@ -82,9 +89,7 @@ class TagRequest(Row):
     k: Annotated[StrictInt, Field(ge=1, le=MAX_K), BeforeValidator(_whole)] = Field(
         default=5, description="Labels to give at most."
     )
-    threshold: float | None = Field(
-        default=None, description="Score below which labels are left out."
-    )
+    threshold: float | Goal | None = Field(default=None, description=THRESHOLD)
     allow: Annotated[list[LabelRef], Field(max_length=MAX_LISTED)] | None = Field(
         default=None, description="Give only these labels (names or numbers)."
     )

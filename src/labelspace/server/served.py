@@ -21,6 +21,7 @@ from scipy.sparse import csr_matrix, vstack
 from labelspace import store, threads
 from labelspace.base import LabelRanker
 from labelspace.data.corpus import build_csr
+from labelspace.errors import UsageError
 from labelspace.models import METHODS, OneVsAll
 from labelspace.server.refusal import Refusal
 from labelspace.server.schemas import Row
@@ -150,6 +151,14 @@ class Served:
             # What the squared hinge loss aims at: a margin of 2p - 1 for probability p.
             return min(1.0, max(0.0, (1.0 + score) / 2.0))
         return 1.0 / (1.0 + math.exp(-max(-50.0, min(50.0, score))))
+
+    def limits(self, k: int | None, goal: str) -> tuple[int, float]:
+        """Return how many labels to give and the score that they need, for a threshold's goal."""
+        try:
+            k, least = self.estimator.limits(k, goal)
+        except UsageError as error:
+            raise Refusal(409, str(error)) from None
+        return k, -math.inf if least is None else least
 
     def training_labels(self) -> csr_matrix | None:
         """Return the labels of the training rows, where the method keeps them."""

@@ -32,7 +32,12 @@ class Wanted:
     def __init__(self, asked: TagRequest, served: Served) -> None:
         self._served = served
         self.k = asked.k
-        self.threshold = -math.inf if asked.threshold is None else asked.threshold
+        self.threshold = -math.inf
+        if isinstance(asked.threshold, str):
+            k = asked.k if "k" in asked.model_fields_set else None
+            self.k, self.threshold = served.limits(k, asked.threshold)
+        elif asked.threshold is not None:
+            self.threshold = asked.threshold
         self.allowed = None if asked.allow is None else set(served.known_labels(asked.allow))
         self.excluded = set(served.known_labels(asked.exclude))
         if self.allowed is None:

@@ -32,6 +32,20 @@ def learn_join(evidence: Evidence, Y: csr_matrix, label_counts: NDArray[np.int64
     return Join(logistic(terms(competing, label_counts), is_true, usual_weights(), PSEUDO_ROWS))
 
 
+def unseen_probabilities(
+    evidence: Evidence, Y: csr_matrix, label_counts: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Return probabilities of candidates, each half of the rows by what the other half teaches."""
+    probabilities = np.zeros(evidence.labels.shape, dtype=np.float32)
+    first = np.arange(len(probabilities)) % 2 == 0
+    for learned, judged in ((first, ~first), (~first, first)):
+        half = Evidence(*(part[learned] for part in evidence))
+        join = learn_join(half, csr_matrix(Y[learned]), label_counts)
+        other = Evidence(*(np.ascontiguousarray(part[judged]) for part in evidence))
+        probabilities[judged] = join.probabilities(other, label_counts)
+    return probabilities
+
+
 def logistic(
     A: NDArray[np.float64],
     y: NDArray[np.bool_],
