@@ -76,7 +76,7 @@ def _top(
 def train(
     corpus: Annotated[Path, typer.Argument(metavar="TRAIN", help="Corpus to learn from.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")],
-    method: Annotated[str | None, typer.Option(help="Method; see 'labelspace methods'.")] = None,
+    method: Annotated[str | None, typer.Option(help="Method, labelspace if not given.")] = None,
     seed: Seed = 0,
     threads: Threads = None,
     valid: Annotated[

@@ -119,14 +119,15 @@ def _show_why(model: Tagger, train: Corpus) -> None:
     if not hasattr(model.estimator_, "explain"):
         return
     print(f"\nWhy these, for “{SENTENCES[0]}”?")
-    for why in model.explain(SENTENCES[0], k=3, n_reasons=3):
-        names = [
-            textwrap.shorten((train.texts or [])[int(reason.name)], 40, placeholder=" …")
-            if reason.kind == "example"
-            else reason.name
-            for reason in why.reasons
-        ]
-        print(f"  {why.label} because of {', '.join(names)}")
+    for why in model.explain(SENTENCES[0], k=3, n_reasons=6):
+        print(f"  {why.label} ({why.score:.0%})")
+        words = [reason.name for reason in why.reasons if reason.kind == "feature"]
+        if words:
+            print(f"    for the words {', '.join(words)}")
+        for reason in why.reasons:
+            if reason.kind == "example":
+                text = (train.texts or [])[int(reason.name)]
+                print(f"    like      “{textwrap.shorten(text, 70, placeholder=' …')}”")
 
 
 def _say_what_next(out: Path) -> None:
@@ -136,7 +137,7 @@ What to try next:
 
   echo "your own sentence" | {command} predict {out}/model -
   {command} evaluate {out}/model {out}/test.tsv --by-frequency
-  {command} compare {out}/train.tsv {out}/test.tsv --methods one-vs-all,knn
+  {command} compare {out}/train.tsv {out}/test.tsv --methods labelspace,knn
   {command} train YOURS.tsv --out yours        one text per line: text<TAB>label,label
 
 and from Python:

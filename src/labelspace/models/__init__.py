@@ -29,7 +29,7 @@ METHODS = {
     "most-common": ("most_common", "MostCommon", "the same most frequent labels for every row"),
     "random": ("random_labels", "RandomLabels", "labels drawn at random: the floor"),
 }
-DEFAULT_METHOD = "one-vs-all"
+DEFAULT_METHOD = "labelspace"
 
 __all__ = [
     "DEFAULT_METHOD",
