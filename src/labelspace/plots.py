@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
+from numpy.typing import NDArray
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.patches import Circle
 
 
 def leaderboard(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -31,5 +34,43 @@ def leaderboard(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     scatter.set_xscale("log")
     scatter.set_xlabel("training, CPU seconds")
     scatter.set_ylabel("P@1")
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+def label_map(
+    places: NDArray[np.floating[Any]],
+    counts: NDArray[np.integer[Any]],
+    names: Sequence[str],
+    path: Path,
+    *,
+    disk: bool,
+    title: str,
+    n_named: int = 40,
+) -> None:
+    """Draw labels in the unit disk, yellow if rare and red if frequent, the commonest named."""
+    figure, axes = plt.subplots(figsize=(9, 9), layout="constrained")
+    order = np.argsort(counts, kind="stable")
+    dots = axes.scatter(
+        places[order, 0],
+        places[order, 1],
+        c=np.log10(np.maximum(counts[order], 1)),
+        cmap="autumn_r",
+        s=np.clip(20_000 / max(len(order), 1), 3, 40),
+        linewidths=0,
+    )
+    if disk:
+        axes.add_patch(Circle((0, 0), 1, fill=False, color="0.6"))
+        axes.set(xlim=(-1.03, 1.03), ylim=(-1.03, 1.03))
+    for at in order[::-1][:n_named]:
+        # Dollar signs would be read as formulas.
+        name = names[at].replace("$", r"\$")
+        axes.annotate(name, places[at], xytext=(3, 3), textcoords="offset points", fontsize=7)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    axes.set_title(title)
+    bar = figure.colorbar(dots, ax=axes, shrink=0.5, label="rows with the label")
+    ticks = [tick for tick in bar.get_ticks() if float(tick).is_integer()]
+    bar.set_ticks(ticks, labels=[f"{10**tick:,.0f}" for tick in ticks])
     figure.savefig(path, dpi=130)
     plt.close(figure)

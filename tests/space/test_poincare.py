@@ -199,6 +199,17 @@ def test_gradient_through_the_projection(z: np.ndarray) -> None:
     assert np.allclose(poincare.pull_back(g, U, norms, 0.01), slopes, atol=1e-6)
 
 
+@given(arrays(np.float64, 3, elements=st.floats(-30, 30)))
+def test_lift_is_the_lorentz_form_of_any_vector(z: np.ndarray) -> None:
+    U, norms = poincare.lift(z)
+    assert np.allclose(poincare.to_lorentz(U)[1:], z, rtol=1e-6, atol=1e-9)
+    assert poincare.distance(U, 0.0 * U) == pytest.approx(np.arcsinh(norms.item()))
+    g = np.array([0.5, -1.0, 2.0])
+    step = 1e-5 * np.eye(3)
+    slopes = (poincare.lift(z + step)[0] - poincare.lift(z - step)[0]) @ g / 2e-5
+    assert np.allclose(poincare.pull_back_lift(g, U, norms), slopes, atol=1e-5)
+
+
 @given(points(n=8, largest=0.9))
 def test_largest_inner_product_is_nearest(P: np.ndarray) -> None:
     products = poincare.queries(P[:1]) @ poincare.keys(P).T

@@ -302,6 +302,24 @@ def update(
         )
 
 
+@app.command(name="map")
+def draw_map(
+    model: ModelFolder,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Picture to write: .png or .html.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The same.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Draw a map of the labels, as a picture (.png) or as an interactive page (.html)."""
+    from labelspace.cli.label_map import run_map
+
+    target = out or file
+    if target is None or (out and file):
+        raise UsageError("Give one file for the map, such as --out map.html.")
+    run_map(model, target, as_json=as_json)
+
+
 @app.command()
 def serve(
     model: ModelFolder,

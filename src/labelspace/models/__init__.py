@@ -12,6 +12,7 @@ from labelspace.errors import UsageError
 if TYPE_CHECKING:
     from labelspace.base import LabelRanker
     from labelspace.models.annexml import AnnexML
+    from labelspace.models.hyperbolic import Hyperbolic
     from labelspace.models.label_tree import LabelTree
     from labelspace.models.labelspace import LabelSpace
     from labelspace.models.most_common import MostCommon
@@ -24,6 +25,7 @@ METHODS = {
     "labelspace": ("labelspace", "LabelSpace", "neighbours propose labels, classifiers rank them"),
     "annexml": ("annexml", "AnnexML", "votes of nearest rows and labels in a learned space"),
     "label-tree": ("label_tree", "LabelTree", "a linear predictor at each node of a label tree"),
+    "hyperbolic": ("hyperbolic", "Hyperbolic", "votes of nearest rows and labels in a ball"),
     "one-vs-all": ("one_vs_all", "OneVsAll", "a linear classifier per label, small weights cut"),
     "knn": ("nearest_neighbors", "NearestNeighbors", "votes of the nearest rows, on features"),
     "most-common": ("most_common", "MostCommon", "the same most frequent labels for every row"),
@@ -35,6 +37,7 @@ __all__ = [
     "DEFAULT_METHOD",
     "METHODS",
     "AnnexML",
+    "Hyperbolic",
     "LabelSpace",
     "LabelTree",
     "MostCommon",

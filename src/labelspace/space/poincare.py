@@ -56,6 +56,32 @@ def pull_back(gradient: ArrayLike, U: ArrayLike, norms: ArrayLike, epsilon: floa
     return np.where(outside, (g - along * U) / (n + epsilon), g)
 
 
+def lift(Z: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the points of the ball whose Lorentz form is (√(1 + ‖z‖²), z), and the norms of z.
+
+    u = z / (1 + √(1 + ‖z‖²)). Unlike ``project`` it has an inverse and no corner: a row of any
+    size has a place of its own in the ball, arsinh ‖z‖ away from the middle.
+
+    >>> lift([[0.0, 0.75]])[0].round(6).tolist()
+    [[0.0, 0.333333]]
+    """
+    Z = np.asarray(Z, dtype=np.float64)
+    norms = _norms(Z)
+    return _inside(Z / (1.0 + np.hypot(1.0, norms))), norms
+
+
+def pull_back_lift(gradient: ArrayLike, U: ArrayLike, norms: ArrayLike) -> Floats:
+    """Return the gradient at ``Z`` of a loss whose gradient at ``U = lift(Z)[0]`` is given.
+
+    Along z the lift grows by 1 / (x₀ (1 + x₀)), across by 1 / (1 + x₀), where x₀ = √(1 + ‖z‖²).
+    """
+    g, U, norms = _float64(gradient, U, norms)
+    first = np.hypot(1.0, norms)
+    ways = _directions(U, _norms(U))
+    along = np.sum(g * ways, axis=-1, keepdims=True) * ways
+    return (g - along + along / first) / (1.0 + first)
+
+
 def gap(U: ArrayLike) -> Floats:
     """Return 1 − ‖u‖² of each row (..., 1), at least the smallest that a float can say.
 

@@ -1,0 +1,422 @@
+"""Hyperbolic: rows and labels in one Poincaré ball, rows near the labels that they have.
+
+Gerald and Baskiotis (2019) learn a place v for each label and a linear map of rows into the ball,
+where trees fit well, since room grows outwards as fast as the number of branches does. With d the
+ball's distance, row j at u_j, i one of its labels and k over labels that it does not have,
+
+    min  Σ_j Σ_i −log  e^{−α d(u_j, v_i)} / ( Σ_k e^{−α d(u_j, v_k)} + e^{−α d(u_j, v_i)} )
+
+A new row is mapped, and its nearest training rows vote with their labels; several learners vote
+together. Since labels lie in the same space, the nearest of them can be asked too, which the paper
+does not try. ``preset="paper"`` has the paper's map, steps and votes; ``space`` takes the same
+model to the sphere or to euclidean space.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from labelspace import progress
+from labelspace.base import Explanation, LabelRanker, Reason
+from labelspace.encoders.into_space import IntoSpace
+from labelspace.encoders.unit_rows import UnitRows
+from labelspace.ensemble import in_blocks, side_by_side
+from labelspace.search.found import Found
+from labelspace.search.places import KINDS, PlaceIndex
+from labelspace.search.reasons import Voters, added_up
+from labelspace.search.tally import tally
+from labelspace.store import Storable
+from labelspace.topk import NO_LABEL, TopK
+from labelspace.training.joint import OPTIMIZERS, JointSettings, train_joint
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "best": {
+        "n_learners": 6,
+        "way": "lift",
+        "optimizer": "adagrad",
+        "learning_rate": 0.2,
+        "n_epochs": 10,
+        "patience": 3,
+        "map_scale": None,
+        "answer": "both",
+        "n_neighbors": 30,
+        "voting": "weighted",
+        "search": "exact",
+    },
+    "paper": {
+        "n_learners": 15,
+        "way": "clip",
+        "optimizer": "adam",
+        "learning_rate": 0.01,
+        "n_epochs": 100,
+        "patience": 25,
+        "map_scale": 1e-4,
+        "answer": "rows",
+        "n_neighbors": 10,
+        "voting": "counts",
+        "search": "centroids",
+    },
+}
+_ALPHAS = {"poincare": 6.0, "sphere": 10.0, "euclidean": 4.0}
+
+
+class Hyperbolic(LabelRanker):
+    """Votes of the nearest training rows and labels in a Poincaré ball.
+
+    Parameters that are None take the value of the preset; the values of "best" are given first,
+    those of "paper" in brackets.
+
+    Parameters
+    ----------
+    preset : {"best", "paper"}, default="best"
+        "best" is what measures best; "paper" follows the publication.
+    space : {"poincare", "sphere", "euclidean"}, default="poincare"
+        Where rows and labels are placed.
+    dim : int, default=50
+        Dimensions of the space; 2 gives a map of the labels that can be drawn.
+    n_learners : int, optional
+        Models that are learned and vote together: 6 (15).
+    alpha : float, optional
+        Sharpness of the loss; 6 in the ball, 10 on the sphere, 4 in euclidean space unless given.
+    way : {"lift", "clip"}, optional
+        How rows get into the ball: by the Lorentz form (clipped at the edge).
+    n_hidden : int, optional
+        Units of a tanh layer between features and places; unless given the map is linear.
+    optimizer : {"adagrad", "adam", "rsgd"}, optional
+        adagrad (adam), or projected Riemannian gradient descent.
+    learning_rate : float, optional
+        First step size, falling to zero: 0.2 (0.01).
+    n_epochs : int, optional
+        Passes over the rows at most: 10 (100); small corpora get more, for 200 steps.
+    patience : int, optional
+        Epochs without a better precision on held-out rows after which learning stops: 3 (25).
+    validation_fraction : float, default=0.05
+        Share of the rows held out for that, at most 1,000 of them; 0 for none.
+    batch_size : int, default=256
+        Rows in a batch at most.
+    n_negatives : int, default=256
+        Labels drawn evenly to be kept away from, beside those of the batch's other rows.
+    map_scale : float, optional
+        Deviation of the map's first weights: 1/√dim (0.0001).
+    label_scale : float, default=0.001
+        Deviation of the labels' first places.
+    answer : {"both", "rows", "labels"}, optional
+        Who votes: nearest rows and nearest labels (rows).
+    n_neighbors : int, optional
+        Training rows that vote, for each learner: 30 (10).
+    voting : {"weighted", "counts"}, optional
+        Whether a row's vote counts e^{−α d} or one: weighted (counts).
+    vote_alpha : float, optional
+        α of the votes; that of the loss unless given.
+    label_votes : float, default=1.0
+        With both, what all votes of labels count against all votes of rows.
+    search : {"exact", "centroids", "clustered"}, optional
+        Index of the training rows: exact (centroids, one random row in 3,000).
+    n_probes : int, default=8
+        Lists that "centroids" and "clustered" look into: more finds more and takes longer.
+    storage : {"int8", "float32"}, default="int8"
+        How maps are kept.
+    use_learners : int, optional
+        Learners that are asked at prediction; all unless given.
+    idf : bool, default=False
+        Whether features are weighted by inverse document frequency: for 0-1 features or counts.
+    k, threshold, random_state, n_threads
+        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are shares of the
+        votes, from 0 to 1; with ``voting="counts"`` they are counts.
+
+    Attributes
+    ----------
+    learners_ : list of JointLearner
+    Y_ : csr_matrix of shape (n_examples_, n_labels_)
+        Labels of the training rows.
+    label_vectors_ : ndarray of shape (n_labels_, dim)
+        Places of the labels as the first learner sees them; zero for a label without rows.
+    label_map_ : ndarray of shape (n_labels_, 2)
+        The same, only with ``dim=2`` in the ball: a map that can be drawn.
+    settings_ : dict
+        The parameters as the preset and the space have made them.
+
+    Examples
+    --------
+    >>> from labelspace.models import Hyperbolic
+    >>> X = [[1.0, 0.0, 0.1], [0.9, 0.2, 0.0], [0.0, 1.0, 0.1], [0.1, 0.9, 0.3]]
+    >>> model = Hyperbolic(random_state=0).fit(X, [["red"], ["red"], ["round"], ["round"]])
+    >>> model.classes_[model.predict_topk([[0.7, 0.1, 0.0]], k=1).labels]
+    array([['red']], dtype='<U5')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelRanker._parameter_constraints,
+        "preset": [StrOptions(set(PRESETS))],
+        "space": [StrOptions(set(_ALPHAS))],
+        "dim": [Interval(Integral, 1, None, closed="left")],
+        "n_learners": [Interval(Integral, 1, None, closed="left"), None],
+        "alpha": [Interval(Real, 0, 100, closed="neither"), None],
+        "way": [StrOptions({"lift", "clip"}), None],
+        "n_hidden": [Interval(Integral, 1, None, closed="left"), None],
+        "optimizer": [StrOptions(set(OPTIMIZERS)), None],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "n_epochs": [Interval(Integral, 1, None, closed="left"), None],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "validation_fraction": [Interval(Real, 0, 0.5, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "n_negatives": [Interval(Integral, 0, None, closed="left")],
+        "map_scale": [Interval(Real, 0, None, closed="neither"), None],
+        "label_scale": [Interval(Real, 0, 0.1, closed="neither")],
+        "answer": [StrOptions({"both", "rows", "labels"}), None],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
+        "voting": [StrOptions({"weighted", "counts"}), None],
+        "vote_alpha": [Interval(Real, 0, None, closed="left"), None],
+        "label_votes": [Interval(Real, 0, None, closed="left")],
+        "search": [StrOptions(set(KINDS)), None],
+        "n_probes": [Interval(Integral, 1, None, closed="left")],
+        "storage": [StrOptions({"int8", "float32"})],
+        "use_learners": [Interval(Integral, 1, None, closed="left"), None],
+        "idf": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        preset: str = "best",
+        space: str = "poincare",
+        dim: int = 50,
+        n_learners: int | None = None,
+        alpha: float | None = None,
+        way: str | None = None,
+        n_hidden: int | None = None,
+        optimizer: str | None = None,
+        learning_rate: float | None = None,
+        n_epochs: int | None = None,
+        patience: int | None = None,
+        validation_fraction: float = 0.05,
+        batch_size: int = 256,
+        n_negatives: int = 256,
+        map_scale: float | None = None,
+        label_scale: float = 1e-3,
+        answer: str | None = None,
+        n_neighbors: int | None = None,
+        voting: str | None = None,
+        vote_alpha: float | None = None,
+        label_votes: float = 1.0,
+        search: str | None = None,
+        n_probes: int = 8,
+        storage: str = "int8",
+        use_learners: int | None = None,
+        idf: bool = False,
+        k: int = 5,
+        threshold: float | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.preset = preset
+        self.space = space
+        self.dim = dim
+        self.n_learners = n_learners
+        self.alpha = alpha
+        self.way = way
+        self.n_hidden = n_hidden
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.n_epochs = n_epochs
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.batch_size = batch_size
+        self.n_negatives = n_negatives
+        self.map_scale = map_scale
+        self.label_scale = label_scale
+        self.answer = answer
+        self.n_neighbors = n_neighbors
+        self.voting = voting
+        self.vote_alpha = vote_alpha
+        self.label_votes = label_votes
+        self.search = search
+        self.n_probes = n_probes
+        self.storage = storage
+        self.use_learners = use_learners
+        self.idf = idf
+
+    def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        self.settings_ = self._chosen()
+        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.Y_ = csr_matrix(Y, dtype=np.int8)
+        X = self.rows_.encode(X)
+        random = check_random_state(self.random_state)
+        seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
+        with progress.task("Training", total=len(seeds)) as advance:
+
+            def train(seed: int) -> JointLearner:
+                learner = self._learner(X, Y, seed)
+                advance(1)
+                return learner
+
+            self.learners_ = side_by_side(train, seeds, self.n_threads)
+
+    def _learner(self, X: csr_matrix, Y: csr_matrix, seed: int) -> JointLearner:
+        chosen = SimpleNamespace(**self.settings_)
+        trained = train_joint(X, Y, self._training(), seed)
+        encoder = IntoSpace(trained.weights, trained.top, self.space, chosen.way, self.storage)
+        # Rows without features lie nowhere, and rows without labels have nothing to say.
+        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+        rows = PlaceIndex(
+            self.space,
+            encoder.encode(csr_matrix(X[voters])),
+            voters,
+            search=chosen.search,
+            n_probes=self.n_probes,
+            seed=seed,
+        )
+        seen = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
+        labels = PlaceIndex(self.space, trained.labels[seen], seen)
+        return JointLearner(encoder, rows, labels)
+
+    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
+        X = self.rows_.encode(X)
+        return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
+
+    def _answer(self, X: csr_matrix, k: int) -> TopK:
+        rows, row_weights, labels, label_weights = self._votes(X, k)
+        top = tally(rows, row_weights, self.Y_, k, labels, label_weights)
+        return self._filled(top)
+
+    def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
+        """A reason is a training row that has the label, or the label's own place in the space."""
+        rows, row_weights, labels, label_weights = self._votes(self.rows_.encode(X), top.k)
+        explained = []
+        for at in range(len(top)):
+            voters = Voters(rows[at], row_weights[at], self.Y_)
+            places, nearness = added_up(labels[at], label_weights[at])
+            explanations = []
+            for label, score in top.given(at):
+                reasons = voters.reasons_for(label)
+                reasons += [
+                    Reason("label", label, float(weight)) for weight in nearness[places == label]
+                ]
+                reasons.sort(key=lambda reason: -reason.weight)
+                explanations.append(Explanation(label, score, reasons[:n_reasons]))
+            explained.append(explanations)
+        return explained
+
+    def _votes(
+        self, X: csr_matrix, k: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64], NDArray[np.float32]]:
+        """Return the training rows that vote on each row, their weights, and the same of labels."""
+        chosen = SimpleNamespace(**self.settings_)
+        n_rows = 0 if chosen.answer == "labels" else chosen.n_neighbors
+        n_labels = 0 if chosen.answer == "rows" else max(_LABELS_FOUND, k)
+        asked = self.learners_[: self.use_learners]
+        found = [learner.search(X, n_rows, n_labels) for learner in asked]
+        share = {"rows": 0.0, "labels": 1.0}.get(
+            chosen.answer, self.label_votes / (1.0 + self.label_votes)
+        )
+        alpha = 0.0 if chosen.voting == "counts" else chosen.vote_alpha
+        total = len(asked) if chosen.voting == "weighted" else 1.0
+        row_weights = [_shares(rows, alpha, (1.0 - share) / total) for rows, _ in found]
+        if chosen.voting == "counts":
+            row_weights = [(weights > 0).astype(np.float32) for weights in row_weights]
+        label_weights = [_shares(labels, chosen.alpha, share / total) for _, labels in found]
+        # A query without known features lies nowhere: nothing is near to it.
+        nowhere = np.diff(X.indptr) == 0
+        for weights in (*row_weights, *label_weights):
+            weights[nowhere] = 0.0
+        return (
+            np.concatenate([rows.ids for rows, _ in found], axis=1),
+            np.concatenate(row_weights, axis=1),
+            np.concatenate([labels.ids for _, labels in found], axis=1),
+            np.concatenate(label_weights, axis=1),
+        )
+
+    def _filled(self, top: TopK) -> TopK:
+        """Give rows that nobody voted on the most frequent labels."""
+        silent = top.labels[:, 0] == NO_LABEL
+        if silent.any():
+            frequent = np.argsort(-self.label_counts_, kind="stable")[: top.k]
+            top.labels[silent] = frequent
+            top.scores[silent] = self.label_counts_[frequent] / max(self.n_examples_, 1)
+        return top
+
+    @property
+    def label_vectors_(self) -> NDArray[np.float32]:
+        index = self._first_learner("label_vectors_").labels
+        places = np.zeros((self.n_labels_, self.dim), dtype=np.float32)
+        places[index.ids] = index.places
+        return places
+
+    @property
+    def label_map_(self) -> NDArray[np.float32]:
+        if self.dim != 2 or self.space != "poincare":
+            raise AttributeError("label_map_ is there only with dim=2 in the Poincaré ball")
+        return self.label_vectors_
+
+    def _first_learner(self, attribute: str) -> JointLearner:
+        if not hasattr(self, "learners_"):
+            raise AttributeError(f"{attribute} is there once the estimator is fitted")
+        return self.learners_[0]
+
+    def _chosen(self) -> dict[str, Any]:
+        """Return the preset's parameters, those that were given in their place."""
+        chosen = {"alpha": _ALPHAS[self.space], **PRESETS[self.preset]}
+        chosen = {
+            name: value if getattr(self, name) is None else getattr(self, name)
+            for name, value in chosen.items()
+        }
+        vote_alpha = chosen["alpha"] if self.vote_alpha is None else self.vote_alpha
+        return chosen | {"vote_alpha": vote_alpha}
+
+    def _training(self) -> JointSettings:
+        chosen = SimpleNamespace(**self.settings_)
+        return JointSettings(
+            space=self.space,
+            way=chosen.way,
+            dim=self.dim,
+            n_hidden=self.n_hidden,
+            alpha=chosen.alpha,
+            n_epochs=chosen.n_epochs,
+            batch_size=self.batch_size,
+            learning_rate=chosen.learning_rate,
+            optimizer=chosen.optimizer,
+            n_negatives=self.n_negatives,
+            map_scale=chosen.map_scale,
+            label_scale=self.label_scale,
+            validation_fraction=self.validation_fraction,
+            patience=chosen.patience,
+        )
+
+
+class JointLearner(Storable):
+    """A map of rows into the space, and the places of the training rows and of the labels there."""
+
+    def __init__(self, encoder: IntoSpace, rows: PlaceIndex, labels: PlaceIndex) -> None:
+        self.encoder = encoder
+        self.rows = rows
+        self.labels = labels
+
+    def search(self, X: csr_matrix, n_rows: int, n_labels: int) -> tuple[Found, Found]:
+        """Return the nearest training rows and the nearest labels of each row."""
+        U = self.encoder.encode(X)
+        return self.rows.search(U, n_rows), self.labels.search(U, n_labels)
+
+
+# More labels than this are not heard, since they are far.
+_LABELS_FOUND = 50
+
+
+def _shares(found: Found, alpha: float, total: float) -> NDArray[np.float32]:
+    """Return what each vote counts, ``total`` together: in proportion to e^{−α d}."""
+    if not found.ids.shape[1]:
+        return np.zeros(found.ids.shape, dtype=np.float32)
+    there = found.ids >= 0
+    nearest = np.where(there[:, :1], found.products[:, :1], 0.0)
+    weights = np.exp(alpha * np.where(there, found.products - nearest, 0.0)) * there
+    sums = weights.sum(axis=1, keepdims=True)
+    shares = np.divide(total * weights, sums, out=np.zeros_like(weights), where=sums > 0)
+    return shares.astype(np.float32)
