@@ -11,7 +11,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 
 def available() -> int:
@@ -34,8 +38,7 @@ def resolve(n_threads: int | None) -> int:
 def limit(n_threads: int | None) -> Iterator[int]:
     """Run the block with ``n_threads`` threads in numba, BLAS, faiss and (if in use) torch.
 
-    None leaves them as they are, at every core, and costs nothing: setting them takes longer than
-    a prediction for one row.
+    None leaves them as they are, at every core, and costs nothing.
     """
     with _taking_turns():
         if n_threads is None:
@@ -64,7 +67,6 @@ def _taking_turns() -> AbstractContextManager[Any]:
 def _set(wanted: int) -> Iterator[int]:
     import faiss
     import numba
-    from threadpoolctl import threadpool_limits
 
     numba_before = numba.get_num_threads()
     faiss_before = faiss.omp_get_max_threads()
@@ -76,10 +78,21 @@ def _set(wanted: int) -> Iterator[int]:
     if torch is not None:
         torch.set_num_threads(wanted)
     try:
-        with threadpool_limits(wanted):
+        with _libraries(len(sys.modules)).limit(limits=wanted):
             yield wanted
     finally:
         numba.set_num_threads(numba_before)
         faiss.omp_set_num_threads(faiss_before)
         if torch is not None:
             torch.set_num_threads(torch_before)
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """Return the BLAS and OpenMP libraries in use, looked for again once more is imported.
+
+    To look for them takes longer than a prediction for one row.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
