@@ -63,13 +63,14 @@ _SMALL_CORPUS = {
     "label_votes": 0.5,
 }
 _LARGE_CORPUS = {
-    "n_learners": 6,
-    "dim": 128,
+    "n_learners": 4,
+    "dim": 192,
     "gamma": 20.0,
     "learning_rate": 0.2,
     "vote_gamma": 20.0,
     "label_votes": 0.5,
 }
+_MANY = 6
 _CHOSEN = ("vote_gamma", "label_votes")
 _MOST_HELD_OUT = 4000
 
@@ -112,9 +113,10 @@ class AnnexML(LabelRanker):
     preset : {"best", "paper"}, default="best"
         "best" is what measures best; "paper" has the defaults of the original program.
     n_learners : int, optional
-        Maps that are learned and vote together: 6, but 4 for fewer than 20,000 rows (15).
+        Maps that are learned and vote together: 4 (15).
     dim : int, optional
-        Dimensions of the space: 128, but 96 for fewer than 20,000 rows (50).
+        Dimensions of the space: 192, but 96 for fewer than 20,000 rows or more than 6 learners
+        (50).
     graph_neighbors : int, optional
         Neighbours of each row in the label graph: 10 (10).
     similarity : {"cosine", "overlap"}, optional
@@ -136,7 +138,7 @@ class AnnexML(LabelRanker):
     balanced : bool, default=False
         Whether parts are kept from growing beyond a tenth over that.
     n_neighbors : int, optional
-        Training rows that vote, for each learner: 40 with 6 learners, 16 with 15 (10).
+        Training rows that vote, for each learner: 40, fewer with more than 6 learners (10).
     voting : {"weighted", "counts"}, optional
         Whether a vote counts e^{γ(cos − 1)} or one: weighted (counts).
     vote_gamma : float, optional
@@ -148,8 +150,8 @@ class AnnexML(LabelRanker):
     search : {"clustered", "exact", "graph"}, optional
         Index of the training rows: clustered (exact).
     n_probes : int, optional
-        Lists that the clustered search looks into: more finds more and takes longer. 5 with 6
-        learners, 8 with 4 or fewer, 2 with 15.
+        Lists that the clustered search looks into: more finds more and takes longer. 8, fewer
+        with more than 4 learners.
     storage : {"int8", "float32"}, default="int8"
         How maps and vectors are kept.
     use_learners : int, optional
@@ -448,7 +450,9 @@ class AnnexML(LabelRanker):
         chosen = (_SMALL_CORPUS if n_examples < _SMALL else _LARGE_CORPUS) | PRESETS[self.preset]
         given = {name: getattr(self, name) for name in self._parameter_constraints}
         n_learners = given["n_learners"] or chosen["n_learners"]
-        # The more learners there are, the less each of them has to find.
+        # The more learners there are, the less each of them has to hold and to find.
+        if n_learners > _MANY:
+            chosen |= {"dim": min(chosen["dim"], 96)}
         chosen = {
             "n_neighbors": int(np.clip(240 // n_learners, 10, 40)),
             "n_probes": int(np.clip(32 // n_learners, 2, 8)),

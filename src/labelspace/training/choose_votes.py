@@ -21,7 +21,7 @@ from labelspace.search.ballot import Ballot
 from labelspace.search.found import Found
 
 GAMMAS = (10.0, 15.0, 20.0)
-LABEL_VOTES = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
+LABEL_VOTES = (0.1, 0.25, 0.5, 1.0, 2.0)
 
 # Sum of P@1, P@3 and P@5, in percent, that rare labels may cost.
 _NEARLY = 0.1

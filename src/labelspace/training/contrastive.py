@@ -41,7 +41,7 @@ class ContrastiveSettings:
     symmetric: bool = True
     min_steps: int = 200
     label_weight: float = 0.0
-    n_candidates: int = 512
+    n_candidates: int = 1024
 
 
 @dataclass(frozen=True)
