@@ -1,7 +1,8 @@
-"""LabelSpace beyond what every estimator is checked for: reasons, learning on."""
+"""LabelSpace beyond what every estimator is checked for: both halves, reasons, learning on."""
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import labelspace
+from labelspace import metrics
+from labelspace.data.synthetic import SyntheticCorpus
 from labelspace.models import LabelSpace
 from tests.planted import planted_corpus
 
@@ -100,3 +103,103 @@ def test_rows_without_labels_or_features_can_be_learned(
     got = model.predict_topk(X, 3)
     assert np.mean(got.labels == expected.labels) > 0.95
     assert model.n_labels_ == Y.shape[1] + 3
+
+
+def pairs_corpus(n_rows: int, seed: int) -> tuple[csr_matrix, csr_matrix]:
+    """Return rows of two words among noise; only both words together tell the label."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(6, size=(2, n_rows))
+    X = np.zeros((n_rows, 212), dtype=np.float32)
+    X[np.arange(n_rows), first] = 1.0
+    X[np.arange(n_rows), 6 + second] = 1.0
+    for row in range(n_rows):
+        X[row, 12 + rng.choice(200, size=8, replace=False)] = 0.25
+    Y = np.zeros((n_rows, 12), dtype=np.float32)
+    Y[np.arange(n_rows), (3 * first + 7 * second) % 12] = 1.0
+    return csr_matrix(X), csr_matrix(Y)
+
+
+def without_classifiers(model: LabelSpace) -> LabelSpace:
+    muted = copy.deepcopy(model)
+    index = muted.classifiers_
+    index.inverted.data = np.zeros_like(index.inverted.data)
+    index.offsets = np.full_like(index.offsets, -1.0)
+    return muted
+
+
+def without_votes(model: LabelSpace) -> LabelSpace:
+    muted = copy.deepcopy(model)
+    muted.Y_ = csr_matrix(muted.Y_.shape, dtype=np.int8)
+    return muted
+
+
+def test_votes_find_what_classifiers_cannot() -> None:
+    X, Y = pairs_corpus(1500, seed=0)
+    X_test, Y_test = pairs_corpus(300, seed=1)
+    model = LabelSpace(random_state=0).fit(X, Y)
+    assert model.score(X_test, Y_test) > 0.9
+    assert without_votes(model).score(X_test, Y_test) < 0.5
+
+
+def test_classifiers_rank_better_than_votes_alone() -> None:
+    made = SyntheticCorpus(
+        2500, n_features=1500, n_labels=300, n_test=500, labels_per_row=3, features_per_row=20
+    )
+    train, test = made.sample(), made.sample(split="test")
+    model = LabelSpace(random_state=0).fit(train.X, train.Y)
+    score = model.score(test.X, test.Y)
+    assert score > 0.7
+    assert without_classifiers(model).score(test.X, test.Y) < score - 0.05
+
+
+def test_probabilities_come_true() -> None:
+    made = SyntheticCorpus(
+        4000, n_features=1500, n_labels=300, n_test=1000, labels_per_row=3, features_per_row=20
+    )
+    train, test = made.sample(), made.sample(split="test")
+    model = LabelSpace(random_state=0).fit(train.X, train.Y)
+    assert metrics.calibration_error(test.Y, model.predict_topk(test.X, 5)) < 6.0
+    assert model.calibration_.error < 6.0
+    assert model.calibration_.n_rows == 400
+
+
+def test_rare_labels_come_first_with_propensity() -> None:
+    made = SyntheticCorpus(
+        2500, n_features=1500, n_labels=300, n_test=500, labels_per_row=3, features_per_row=20
+    )
+    train, test = made.sample(), made.sample(split="test")
+
+    def psp(model: LabelSpace) -> float:
+        top = model.fit(train.X, train.Y).predict_topk(test.X, 1)
+        counts = {"label_counts": model.label_counts_, "n_examples": model.n_examples_}
+        return metrics.evaluate(test.Y, top, ks=(1,), **counts)["PSP@1"]
+
+    assert psp(LabelSpace(random_state=0, propensity=True)) > psp(LabelSpace(random_state=0)) + 1.0
+
+
+def test_features_that_are_counts_are_weighted_by_idf_unless_told() -> None:
+    X, Y = planted_corpus(60)
+    counts = X.copy()
+    counts.data = np.ceil(counts.data)
+    assert LabelSpace(random_state=0).fit(counts, Y).rows_.idf
+    assert not LabelSpace(random_state=0).fit(X, Y).rows_.idf
+    assert not LabelSpace(random_state=0, idf=False).fit(counts, Y).rows_.idf
+
+
+def test_several_learners_vote_together() -> None:
+    X, Y = planted_corpus(200)
+    model = LabelSpace(random_state=0, n_learners=2).fit(X, Y)
+    assert len(model.learners_) == 2
+    model.partial_fit(X[:3], Y[:3])
+    (why,) = model.explain(X[:1], k=1, n_reasons=50)[0]
+    ids = [reason.id for reason in why.reasons if reason.kind == "example"]
+    assert len(ids) == len(set(ids)), "a row that two learners found is one reason"
+
+
+def test_no_row_has_labels_or_features() -> None:
+    X, Y = planted_corpus(30)
+    no_labels = LabelSpace(random_state=0).fit(X, csr_matrix(Y.shape))
+    assert len(no_labels.predict_topk(X, 2)) == 30
+    no_features = LabelSpace(random_state=0).fit(csr_matrix(X.shape, dtype=np.float32), Y)
+    most_common = int(np.argmax(Y.sum(axis=0).A1))
+    assert np.all(no_features.predict_topk(X, 1).labels == most_common)
