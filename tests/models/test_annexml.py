@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack, identity
 
 import labelspace
 from labelspace.ensemble import PartitionedLearner
-from labelspace.models import AnnexML
+from labelspace.models import AnnexML, annexml
+from labelspace.training.choose_votes import GAMMAS, LABEL_VOTES
 from tests.planted import planted_corpus
 
 
@@ -132,6 +133,36 @@ def test_eight_bits_answer_as_floats_do(fitted: AnnexML, corpus) -> None:
     assert abs(floats.score(X, Y) - fitted.score(X, Y)) <= 0.02
     agree = floats.predict_topk(X, 1).labels == fitted.predict_topk(X, 1).labels
     assert agree.mean() > 0.95
+
+
+def test_weights_of_votes_are_chosen_on_rows_held_out(corpus, monkeypatch) -> None:
+    X, Y = corpus
+    monkeypatch.setattr(annexml, "_SMALL", 100)
+    model = AnnexML(random_state=0).fit(X, Y)
+    assert model.settings_["vote_gamma"] in GAMMAS
+    assert model.settings_["label_votes"] in LABEL_VOTES
+    given = AnnexML(random_state=0, vote_gamma=12.0).fit(X, Y)
+    assert given.settings_["vote_gamma"] == 12.0
+    assert model.score(*planted_corpus(100, seed=1)) > 0.9
+
+
+def test_rows_held_out_vote_and_their_labels_have_a_place(corpus, monkeypatch) -> None:
+    X, Y = corpus
+    monkeypatch.setattr(annexml, "_SMALL", 100)
+    # Every row has a label of its own, so those of rows held out are in no other row.
+    own = csr_matrix(hstack([Y, identity(X.shape[0])], format="csr"))
+    model = AnnexML(random_state=0, vote_gamma=20.0).fit(X, own)
+    for learner in model.learners_:
+        assert learner.rows.n_keys == X.shape[0]
+        assert learner.labels.n_keys == own.shape[1]
+
+
+def test_many_learners_are_smaller_and_find_less_each(corpus) -> None:
+    one = AnnexML(n_learners=1, random_state=0)._chosen(50_000)
+    many = AnnexML(n_learners=15, random_state=0)._chosen(50_000)
+    for name in ("dim", "n_neighbors", "n_probes"):
+        assert many[name] < one[name]
+    assert AnnexML(n_learners=15, dim=200)._chosen(50_000)["dim"] == 200
 
 
 @pytest.mark.parametrize("search", ["exact", "graph"])
