@@ -131,7 +131,8 @@ def one_size(n_rows: str) -> None:
     """Train on so many rows; features and labels grow with the rows, as the preset has them."""
     made = SyntheticCorpus.preset("amazon-670k", scale=int(n_rows) / ROWS[-1])
     train, test = made.sample(), made.sample(2000, split="test")
-    assert train.X is not None and test.X is not None
+    assert train.X is not None
+    assert test.X is not None
     AnnexML(random_state=0).fit(train.X[:500], train.Y[:500])
     with Stopwatch() as watch:
         model = AnnexML(random_state=0).fit(train.X, train.Y)
