@@ -58,8 +58,20 @@ def sparse_weights(
             continue
         for at in range(n_candidates):
             costs[at] = penalty * distances[row, at] / total
-        np.dot(directions, directions.T, gram)
+        for at in range(n_candidates):
+            for other in range(at + 1):
+                gram[at, other] = _product(directions[at], directions[other])
+                gram[other, at] = gram[at, other]
         n_steps[row] = descend_in_pairs(gram, costs, tolerance, max_steps, coefficients[row])
+
+
+# Sums may be taken in any order, so that several terms are added at a time.
+@njit(cache=True, nogil=True, fastmath=True)
+def _product(one, other):
+    total = 0.0
+    for axis in range(one.size):
+        total += one[axis] * other[axis]
+    return total
 
 
 @njit(cache=True, nogil=True)

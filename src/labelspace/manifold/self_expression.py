@@ -109,7 +109,7 @@ def express(
             n_steps,
         )
 
-    with threads.limit(1), ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
+    with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
         list(pool.map(fill, range(0, len(asked), _BLOCK)))
     if unsolved := int((n_steps > max_iter).sum()):
         warnings.warn(

@@ -138,16 +138,16 @@ class SMCE(
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         if len(X) < self.n_clusters:
             raise ValueError(f"{len(X)} points cannot form {self.n_clusters} clusters: give more.")
-        self.X_ = X
-        self.originals_, copied = _distinct(X)
         with threads.limit(self.n_threads):
-            self._fit_distinct(X[self.originals_], copied)
+            self._fit(X)
         return self
 
-    def _fit_distinct(self, points: NDArray[np.float64], copied: NDArray[np.int64]) -> None:
-        """Fit points that all differ; ``copied`` tells which of them each row of X is."""
-        solved = self._express(points)
+    def _fit(self, X: NDArray[np.float64]) -> None:
+        self.X_ = X
+        self.originals_, copied = distinct_rows(X)
+        points = np.ascontiguousarray(X[self.originals_])
         n_distinct = len(points)
+        solved = self._express(points)
         edges = solved.as_csr(solved.edges(), n_distinct)
         graph = csr_matrix(edges.maximum(edges.T))
         distances = solved.as_csr(solved.distances, n_distinct)
@@ -249,7 +249,7 @@ class SMCE(
 # Pieces of the graph smaller than this share of the mean cluster are no clusters.
 _CHIP = 0.1
 # A coefficient counts as one of the d + 1 from this share of the largest on.
-_COUNTS = 0.1
+_COUNTS = 0.01
 
 
 def _typical(coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -264,7 +264,7 @@ def _dimensions(typical: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.maximum((typical > _COUNTS * typical[:, :1]).sum(axis=1) - 1, 0)
 
 
-def _distinct(X: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct_rows(X: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows that repeat no earlier row, and for each row which of these it equals."""
     _, first, same = np.unique(X, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)

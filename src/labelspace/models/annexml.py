@@ -119,8 +119,9 @@ class AnnexML(LabelRanker):
         (50).
     graph_neighbors : int, optional
         Neighbours of each row in the label graph: 10 (10).
-    similarity : {"cosine", "overlap"}, optional
-        What makes rows neighbours: cosine of label vectors (share of the neighbour's labels).
+    similarity : {"cosine", "overlap", "smce"}, optional
+        What makes rows neighbours: cosine of label vectors (share of the neighbour's labels), or
+        "smce", which lets each row choose; see :func:`labelspace.manifold.label_sample.smce_graph`.
     gamma : float, optional
         Sharpness of the contrast: 20, but 10 for fewer than 20,000 rows (10).
     n_epochs : int, optional
@@ -131,8 +132,9 @@ class AnnexML(LabelRanker):
         First step size, falling to zero: 0.2, but 0.1 for fewer than 20,000 rows (0.1).
     label_weight : float, optional
         Weight in training of labels' own vectors: 1 (0, no such vectors).
-    partition : {"none", "learned", "kmeans"}, optional
-        How rows are divided into parts with a map and an index each: none (learned).
+    partition : {"none", "learned", "kmeans", "smce"}, optional
+        How rows are divided into parts with a map and an index each: none (learned). "kmeans"
+        clusters features and "smce" labels.
     part_size : int, default=6000
         Rows in a part, on average.
     balanced : bool, default=False
@@ -185,13 +187,13 @@ class AnnexML(LabelRanker):
         "n_learners": [Interval(Integral, 1, None, closed="left"), None],
         "dim": [Interval(Integral, 1, None, closed="left"), None],
         "graph_neighbors": [Interval(Integral, 1, None, closed="left"), None],
-        "similarity": [StrOptions({"cosine", "overlap"}), None],
+        "similarity": [StrOptions({"cosine", "overlap", "smce"}), None],
         "gamma": [Interval(Real, 0, 40, closed="right"), None],
         "n_epochs": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 2, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
         "label_weight": [Interval(Real, 0, None, closed="left"), None],
-        "partition": [StrOptions({"none", "learned", "kmeans"}), None],
+        "partition": [StrOptions({"none", "learned", "kmeans", "smce"}), None],
         "part_size": [Interval(Integral, 1, None, closed="left")],
         "balanced": ["boolean"],
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
@@ -290,12 +292,16 @@ class AnnexML(LabelRanker):
             return self._map_and_index(X, Y, graph, np.arange(X.shape[0]), self._training(), seed)
         if kind == "learned":
             partition = learn_partition(X, graph, n_parts, seed)
+        elif kind == "smce":
+            from labelspace.manifold.label_sample import smce_partition
+
+            partition = smce_partition(X, Y, n_parts, seed, n_threads=1)
         else:
             partition = kmeans_partition(X, n_parts, seed)
         scores = partition.scores(X)
         assigned = balanced(scores) if self.balanced else scores.argmax(axis=1)
         parts: list[Learner | None] = []
-        for number in range(n_parts):
+        for number in range(partition.n_parts):
             rows = np.flatnonzero(assigned == number)
             parts.append(self._part(X, Y, rows, seed + number) if rows.size else None)
         return PartitionedLearner(partition, parts)
@@ -360,7 +366,7 @@ class AnnexML(LabelRanker):
             self.settings_["graph_neighbors"],
             queries=Y,
             first_query=n_old,
-            similarity=self.settings_["similarity"],
+            similarity="overlap" if self.settings_["similarity"] == "overlap" else "cosine",
             seed=seeds[0],
             n_threads=self.n_threads,
         )
@@ -494,6 +500,11 @@ class AnnexML(LabelRanker):
         )
 
     def _graph(self, Y: csr_matrix, seed: int) -> LabelGraph:
+        if self.settings_["similarity"] == "smce":
+            from labelspace.manifold.label_sample import smce_graph
+
+            n_neighbors = self.settings_["graph_neighbors"]
+            return smce_graph(Y, n_neighbors, seed=seed, n_threads=self.n_threads)
         return label_knn(
             Y,
             self.settings_["graph_neighbors"],
