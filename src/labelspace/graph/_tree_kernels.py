@@ -93,3 +93,37 @@ def bounded_kmeans(points, centers, room, max_iter):
                         worst = point
                 centers[part] = points[worst]
     return part_of
+
+
+@njit(cache=True, nogil=True)
+def bounded_choice(gains, room):
+    """Return for each row of ``gains`` a column of large value; no column is taken too often.
+
+    Those that would lose most by their second choice choose first.
+    """
+    n, n_parts = gains.shape
+    urgency = np.empty(n, dtype=np.float32)
+    for one in range(n):
+        best = np.float32(-1.0)
+        second = np.float32(-1.0)
+        for part in range(n_parts):
+            if gains[one, part] > best:
+                second = best
+                best = gains[one, part]
+            elif gains[one, part] > second:
+                second = gains[one, part]
+        urgency[one] = second - best
+    chosen = np.empty(n, dtype=np.int64)
+    sizes = np.zeros(n_parts, dtype=np.int64)
+    for one in np.argsort(urgency, kind="mergesort"):
+        best_part = -1
+        for part in range(n_parts):
+            if sizes[part] < room and (
+                best_part < 0
+                or gains[one, part] > gains[one, best_part]
+                or (gains[one, part] == gains[one, best_part] and sizes[part] < sizes[best_part])
+            ):
+                best_part = part
+        sizes[best_part] += 1
+        chosen[one] = best_part
+    return chosen

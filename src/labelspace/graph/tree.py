@@ -183,6 +183,17 @@ def grow(
     return Tree(first_child, np.array(leaf_labels), n_labels)
 
 
+def flat(labels: Labels, n_labels: int) -> Tree:
+    """Return the tree that is none: all labels are children of the root.
+
+    >>> flat(np.array([3, 5]), 6).leaf_labels
+    array([-1,  3,  5])
+    """
+    first_child = np.full(labels.size + 2, labels.size + 1, dtype=np.int64)
+    first_child[0] = 1
+    return Tree(first_child, np.concatenate(([-1], labels)), n_labels)
+
+
 _NONE = np.zeros(0, dtype=np.int64)
 
 

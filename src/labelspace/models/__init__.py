@@ -12,7 +12,10 @@ from labelspace.errors import UsageError
 if TYPE_CHECKING:
     from labelspace.base import LabelRanker
     from labelspace.models.annexml import AnnexML
+    from labelspace.models.balanced_label_tree import BalancedLabelTree
     from labelspace.models.hyperbolic import Hyperbolic
+    from labelspace.models.label_embedding import LabelEmbedding
+    from labelspace.models.label_embedding_tree import LabelEmbeddingTree
     from labelspace.models.label_tree import LabelTree
     from labelspace.models.labelspace import LabelSpace
     from labelspace.models.most_common import MostCommon
@@ -26,6 +29,17 @@ METHODS = {
     "annexml": ("annexml", "AnnexML", "votes of nearest rows and labels in a learned space"),
     "label-tree": ("label_tree", "LabelTree", "a linear predictor at each node of a label tree"),
     "hyperbolic": ("hyperbolic", "Hyperbolic", "votes of nearest rows and labels in a ball"),
+    "label-embedding": ("label_embedding", "LabelEmbedding", "rows and labels in a small space"),
+    "label-embedding-tree": (
+        "label_embedding_tree",
+        "LabelEmbeddingTree",
+        "a label tree that is walked in a small space",
+    ),
+    "balanced-label-tree": (
+        "balanced_label_tree",
+        "BalancedLabelTree",
+        "a label tree with learned, overlapping splits of bounded cost",
+    ),
     "one-vs-all": ("one_vs_all", "OneVsAll", "a linear classifier per label, small weights cut"),
     "knn": ("nearest_neighbors", "NearestNeighbors", "votes of the nearest rows, on features"),
     "most-common": ("most_common", "MostCommon", "the same most frequent labels for every row"),
@@ -37,7 +51,10 @@ __all__ = [
     "DEFAULT_METHOD",
     "METHODS",
     "AnnexML",
+    "BalancedLabelTree",
     "Hyperbolic",
+    "LabelEmbedding",
+    "LabelEmbeddingTree",
     "LabelSpace",
     "LabelTree",
     "MostCommon",

@@ -26,11 +26,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import in_blocks
-from labelspace.graph.spectral import random_tree, spectral_tree
 from labelspace.graph.tree import Tree
 from labelspace.search.tree import TreeIndex, Walked
 from labelspace.topk import TopK
-from labelspace.training.label_affinity import AFFINITIES, label_affinity
+from labelspace.training.label_structure import AFFINITIES, TreeShape, learn_tree
 from labelspace.training.siblings import NodePredictors, train_one_slack, train_siblings
 from labelspace.training.squared_hinge import train_squared_hinge
 
@@ -156,7 +155,7 @@ class LabelTree(LabelRanker):
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         Z = self.rows_.encode(X)
-        self.tree_ = self._grow(Z, Y, seed)
+        self.tree_ = self._learn_tree(Z, Y, seed)
         by_row = self.relaxation == 2 and self._slack_by_row(Y)
         predictors = self._train(Z, self.tree_.right_nodes(Y), by_row, seed)
         self.n_iter_ = predictors.n_iter
@@ -168,21 +167,9 @@ class LabelTree(LabelRanker):
             sharpness=_SHARPNESS,
         )
 
-    def _grow(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
-        """Return a tree of the labels that any row has."""
-        labels = np.flatnonzero(self.label_counts_)
-        if not labels.size:
-            labels = np.zeros(1, dtype=np.int64)
-        shape: dict[str, Any] = {
-            "branching": self.branching,
-            "leaf_size": self.leaf_size,
-            "max_depth": self.max_depth,
-            "seed": seed,
-        }
-        if self.affinity == "random":
-            return random_tree(labels, Y.shape[1], **shape)
-        alike = label_affinity(Z, Y, self.affinity, n_threads=self.n_threads, seed=seed)
-        return spectral_tree(alike, labels, balance=self.balance, **shape)
+    def _learn_tree(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
+        shape = TreeShape(self.branching, self.leaf_size, self.max_depth, self.balance)
+        return learn_tree(Z, Y, shape, self.affinity, n_threads=self.n_threads, seed=seed)
 
     def _slack_by_row(self, Y: csr_matrix) -> bool:
         if self.slack == "auto":
@@ -208,20 +195,16 @@ class LabelTree(LabelRanker):
         return self._walk(X, k, self.beam).top
 
     def _walk(self, X: csr_matrix, k: int, beam: int) -> Walked:
-        Z = self.rows_.encode(X)
-        parts = in_blocks(lambda block: self.index_.walk(block, k, beam), Z, self.n_threads)
-        top = TopK.stack([part.top for part in parts])
-        np.exp(top.scores, out=top.scores, where=top.labels >= 0)
-        return Walked(top, np.concatenate([part.n_products for part in parts]))
+        def answer(block: csr_matrix) -> Walked:
+            return self.index_.walk(block, k, beam)
+
+        return Walked.stack(in_blocks(answer, self.rows_.encode(X), self.n_threads))
 
     def tree_loss(self, X: Any, y: Any) -> float:
         """Return the share of rows whose walk along the best children goes wrong."""
         X = self._checked(X, reset=False)
-        Y = self._labels.encode(y, X.shape[0])
-        best = self._walk(X, 1, beam=1).top
-        hits = best.to_csr(self.n_labels_).multiply(Y).sum(axis=1)
-        return float(1.0 - np.mean(hits > 0))
+        return self._walk(X, 1, beam=1).loss(self._labels.encode(y, X.shape[0]))
 
-    def count_products(self, X: Any) -> NDArray[np.int64]:
-        """Return how many inner products the answer for each row takes; one-vs-all: n_labels_."""
-        return self._walk(self._checked(X, reset=False), 1, self.beam).n_products
+    def count_products(self, X: Any, k: int | None = None) -> NDArray[np.int64]:
+        """Return how many inner products finding ``k`` labels takes; one-vs-all: ``n_labels_``."""
+        return self._walk(self._checked(X, reset=False), self._asked(k), self.beam).n_products

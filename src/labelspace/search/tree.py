@@ -9,6 +9,7 @@ sorted list for each feature of the row, and counts one inner product for each c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,18 @@ class Walked(NamedTuple):
 
     top: TopK
     n_products: NDArray[np.int64]
+
+    @classmethod
+    def stack(cls, parts: Sequence[Walked]) -> Walked:
+        """Put the answers to consecutive blocks together, with scores as probabilities."""
+        top = TopK.stack([part.top for part in parts])
+        np.exp(top.scores, out=top.scores, where=top.labels >= 0)
+        return cls(top, np.concatenate([part.n_products for part in parts]))
+
+    def loss(self, Y: csr_matrix) -> float:
+        """Return the share of rows whose first label is wrong."""
+        hits = self.top.first(1).to_csr(Y.shape[1]).multiply(Y).sum(axis=1)
+        return float(1.0 - np.mean(hits > 0))
 
 
 class TreeIndex(Storable):

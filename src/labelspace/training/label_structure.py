@@ -1,4 +1,4 @@
-"""The affinity of labels that a tree or label vectors are made from, by name.
+"""The affinity of labels that a tree or label vectors are made from, by name, and the tree.
 
 ``"confusion"`` trains one-vs-all classifiers, as the paper does, and counts which labels they take
 for each other on rows that they have not seen: each half of the rows is judged by the other's
@@ -6,6 +6,8 @@ classifiers. ``"centroid"`` and ``"cooccurrence"`` need no classifiers.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -15,6 +17,8 @@ from labelspace.graph.affinity import (
     confusion_affinity,
     cooccurrence_affinity,
 )
+from labelspace.graph.spectral import random_tree, spectral_tree
+from labelspace.graph.tree import Tree
 from labelspace.search.sparse import SparseIndex
 from labelspace.topk import TopK
 from labelspace.training.squared_hinge import train_squared_hinge
@@ -58,6 +62,52 @@ def label_affinity(
     if kind == "centroid":
         return centroid_affinity(X, Y, n_neighbors)
     return confusion_affinity(Y, _answers(X, Y, n_threads, seed), n_neighbors)
+
+
+@dataclass(frozen=True)
+class TreeShape:
+    """How wide, deep and even a tree is; see :class:`labelspace.models.LabelTree`."""
+
+    branching: int = 16
+    leaf_size: int = 64
+    max_depth: int | None = None
+    balance: float = 0.8
+
+
+def learn_tree(
+    X: csr_matrix,
+    Y: csr_matrix,
+    shape: TreeShape,
+    affinity: str = "auto",
+    *,
+    n_threads: int | None = None,
+    seed: int = 0,
+) -> Tree:
+    """Return a tree of the labels that any row has, or the first label if none has any.
+
+    ``affinity`` is one of those above, or "random".
+    """
+    labels = np.unique(Y.indices).astype(np.int64)
+    if not labels.size:
+        labels = np.zeros(1, dtype=np.int64)
+    if affinity == "random":
+        return random_tree(
+            labels,
+            Y.shape[1],
+            branching=shape.branching,
+            leaf_size=shape.leaf_size,
+            max_depth=shape.max_depth,
+            seed=seed,
+        )
+    return spectral_tree(
+        label_affinity(X, Y, affinity, n_threads=n_threads, seed=seed),
+        labels,
+        branching=shape.branching,
+        leaf_size=shape.leaf_size,
+        max_depth=shape.max_depth,
+        balance=shape.balance,
+        seed=seed,
+    )
 
 
 def _answers(X: csr_matrix, Y: csr_matrix, n_threads: int | None, seed: int) -> TopK:

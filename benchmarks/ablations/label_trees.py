@@ -1,0 +1,287 @@
+"""Accuracy against cost of label trees: ``python -m benchmarks.ablations.label_trees``.
+
+Systems of Bengio, Weston and Grangier (2010) and Deng et al. (2011) on data with one label to a
+row (scikit-learn's digits; WordNet's glosses with the rarest of their hypernyms, which is the
+nearest) and with several. Each model is asked twice, walking along the best child alone and with
+a beam of ten. Lines are appended to ``label_trees.jsonl`` beside this file, and runs that are
+there are not repeated; ``--table`` and ``--plot`` make what the page of label trees shows.
+Name corpora to run those only.
+
+A cost of 1 is the multiplications of one inner product with a row's own features. A tree's cost is
+the children that it looks at; a map into ``dim`` dimensions costs ``dim``, and a product there
+``dim`` divided by the row's number of features.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix, load_npz
+from sklearn.datasets import load_digits
+
+from benchmarks import corpora
+from labelspace import metrics, models
+from labelspace.base import LabelRanker
+
+RESULTS = Path(__file__).with_suffix(".jsonl")
+PLOT = corpora.ROOT / "docs" / "assets" / "label-trees.svg"
+SINGLE = ("digits", "wordnet-parent")
+CORPORA = (*SINGLE, "bibtex", "delicious", "wordnet", "eurlex57k")
+FEWEST_ROWS = 5  # of a class of wordnet-parent
+BEAMS = (1, 10)
+
+SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "one-vs-all": ("one-vs-all", {}),
+    "random tree": ("label-tree", {"affinity": "random"}),
+    "relaxation 1": ("label-tree", {"affinity": "centroid", "relaxation": 1}),
+    "relaxation 2, a slack per row": ("label-tree", {"affinity": "centroid", "slack": "row"}),
+    "relaxation 2, a slack per child": ("label-tree", {"affinity": "centroid", "slack": "node"}),
+    "tree from confusions": ("label-tree", {"affinity": "confusion"}),
+    "tree as clusters come": ("label-tree", {"affinity": "centroid", "balance": 0.0}),
+    "embedding": ("label-embedding", {}),
+    "embedding, in sequence": ("label-embedding", {"learning": "sequence"}),
+    "embedding tree": ("label-embedding-tree", {"affinity": "centroid"}),
+    "balanced tree, ambiguity 1": ("balanced-label-tree", {"ambiguity": 1.0}),
+    "balanced tree, ambiguity 1.5": ("balanced-label-tree", {"ambiguity": 1.5}),
+    "balanced tree, ambiguity 2": ("balanced-label-tree", {"ambiguity": 2.0}),
+    "balanced tree, ambiguity 3": ("balanced-label-tree", {"ambiguity": 3.0}),
+}
+FIRST = ("one-vs-all", "random tree", "relaxation 2, a slack per child", "embedding tree")
+"""Systems that every corpus gets before any gets the others."""
+
+# Ten digits need a tree of pairs, and few dimensions.
+FOR_DIGITS = {
+    "label-tree": {"branching": 2, "leaf_size": 1, "idf": False},
+    "balanced-label-tree": {"branching": 2, "leaf_size": 2, "idf": False},
+    "label-embedding": {"dim": 9, "n_epochs": 30, "idf": False},
+    "label-embedding-tree": {
+        "dim": 9,
+        "n_epochs": 30,
+        "branching": 2,
+        "leaf_size": 1,
+        "idf": False,
+    },
+    "one-vs-all": {},
+}
+
+
+class Data(NamedTuple):
+    """Features and labels to learn from and to be asked about."""
+
+    X: csr_matrix
+    Y: csr_matrix
+    X_test: csr_matrix
+    Y_test: csr_matrix
+
+
+def read(corpus: str) -> Data:
+    """Return a corpus, or one of the two with one label to a row."""
+    if corpus == "digits":
+        X, y = load_digits(return_X_y=True)
+        rows = np.random.default_rng(0).permutation(len(y))
+        train, test = rows[:1000], rows[1000:]
+        Y = csr_matrix(np.eye(10, dtype=np.float32)[y])
+        X = csr_matrix(X, dtype=np.float32)
+        return Data(X[train], Y[train], X[test], Y[test])
+    folder = corpora.prepare("wordnet" if corpus == "wordnet-parent" else corpus).folder
+    names = ("train_X", "train_Y", "test_X", "test_Y")
+    data = Data(*(csr_matrix(load_npz(folder / f"{name}.npz")) for name in names))
+    return nearest_hypernyms(data) if corpus == "wordnet-parent" else data
+
+
+def nearest_hypernyms(data: Data) -> Data:
+    """Keep of each row its rarest label, and of these the ones with some rows."""
+    counts = np.bincount(data.Y.indices, minlength=data.Y.shape[1])
+    train, test = (_rarest(Y, counts) for Y in (data.Y, data.Y_test))
+    n_rows = np.bincount(train.indices, minlength=train.shape[1])
+    kept = np.flatnonzero(n_rows >= FEWEST_ROWS)
+    parts = []
+    for X, Y in ((data.X, train), (data.X_test, test)):
+        Y = csr_matrix(Y[:, kept])
+        rows = np.diff(Y.indptr) > 0
+        parts += [X[rows], Y[rows]]
+    return Data(*parts)
+
+
+def _rarest(Y: csr_matrix, counts: np.ndarray) -> csr_matrix:
+    known = csr_matrix((1.0 / np.maximum(counts[Y.indices], 0.5), Y.indices, Y.indptr), Y.shape)
+    best = np.asarray(known.argmax(axis=1)).ravel()
+    rows = np.diff(Y.indptr) > 0
+    ones = np.ones(np.count_nonzero(rows), dtype=np.float32)
+    return csr_matrix((ones, (np.flatnonzero(rows), best[rows])), shape=Y.shape)
+
+
+def measure(system: str, corpus: str, data: Data, seed: int) -> list[dict[str, Any]]:
+    """Train a system once and ask it with each beam."""
+    method, parameters = SYSTEMS[system]
+    parameters = parameters | (FOR_DIGITS[method] if corpus == "digits" else {})
+    model = models.make(method, random_state=seed, n_threads=1, **parameters)
+    start = time.process_time()
+    model.fit(data.X, data.Y)
+    train_seconds = time.process_time() - start
+    lines = []
+    for beam in BEAMS if hasattr(model, "beam") else BEAMS[:1]:
+        if hasattr(model, "beam"):
+            model.beam = beam
+        model.predict_topk(data.X_test[:10])
+        start = time.process_time()
+        top = model.predict_topk(data.X_test, 5)
+        seconds = time.process_time() - start
+        found = metrics.evaluate(data.Y_test, top, ks=(1, 3, 5))
+        line = {
+            "corpus": corpus,
+            "system": system,
+            "beam": beam if hasattr(model, "beam") else None,
+            "seed": seed,
+            "parameters": parameters,
+            "n_labels": data.Y.shape[1],
+            **{name: round(found[name], 3) for name in ("P@1", "P@3", "P@5")},
+            "cost": round(cost(model, data.X_test, 1 if corpus in SINGLE else 5), 2),
+            "train_cpu_s": round(train_seconds, 2),
+            "cpu_ms": round(1000 * seconds / len(top), 5),
+        }
+        if hasattr(model, "tree_"):
+            line["depth"] = model.tree_.depth
+            line["copies"] = round(float(np.mean(_copies(model.tree_))), 3)
+            line["largest_child"] = _largest_child(model.tree_)
+        lines.append(line)
+    return lines
+
+
+def cost(model: LabelRanker, X: csr_matrix, k: int) -> float:
+    """Return the mean cost of an answer, in inner products with the row's own features."""
+    n_features = X.nnz / X.shape[0]
+    if hasattr(model, "count_products"):
+        products = float(model.count_products(X, k).mean())
+    else:
+        products = float(model.n_labels_)
+    if hasattr(model, "encoder_"):
+        return model.encoder_.dim * (1.0 + products / n_features)
+    return products
+
+
+def _copies(tree: Any) -> np.ndarray:
+    """Return how many leaves each label has."""
+    labels = tree.leaf_labels[tree.leaf_labels >= 0]
+    return np.bincount(labels)[np.unique(labels)]
+
+
+def _largest_child(tree: Any) -> float:
+    """Return the labels of the root's largest child, as a multiple of an even split's."""
+    sizes = [tree.labels_of(node).size for node in tree.children(0)]
+    return round(float(max(sizes) / tree.labels_of(0).size * len(sizes)), 2)
+
+
+def read_lines() -> list[dict[str, Any]]:
+    """Return what was measured, the latest of each."""
+    if not RESULTS.exists():
+        return []
+    lines = [json.loads(line) for line in RESULTS.read_text().splitlines()]
+    latest = {(one["corpus"], one["system"], one["beam"], one["seed"]): one for one in lines}
+    return list(latest.values())
+
+
+def run(wanted: list[str]) -> None:
+    """Measure what is missing, on the corpora ``wanted``."""
+    for systems in (FIRST, tuple(SYSTEMS)):
+        for corpus in wanted:
+            done = {(one["corpus"], one["system"], one["seed"]) for one in read_lines()}
+            seeds = (0, 1, 2) if corpus in ("digits", "bibtex", "delicious") else (0,)
+            missing = [
+                (system, seed)
+                for system in systems
+                for seed in seeds
+                if (corpus, system, seed) not in done
+            ]
+            data = read(corpus) if missing else None
+            for system, seed in missing:
+                assert data is not None
+                lines = measure(system, corpus, data, seed)
+                with RESULTS.open("a") as file:
+                    file.writelines(json.dumps(line) + "\n" for line in lines)
+                print(corpus, system, seed, lines[-1]["P@1"], lines[-1]["cost"], flush=True)
+
+
+def table(lines: list[dict[str, Any]]) -> str:
+    """Return the tables as Markdown, means over seeds; a dash where nothing was measured."""
+    parts = []
+    for corpus in CORPORA:
+        here = [one for one in lines if one["corpus"] == corpus]
+        if not here:
+            continue
+        figure = "P@1" if corpus in SINGLE else "P@1 / P@3 / P@5"
+        rows = [
+            f"**{corpus}**, {here[0]['n_labels']:,} labels",
+            "",
+            f"| system | best child: {figure} | cost | beam of ten: {figure} | cost "
+            "| ms | training, CPU s |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for system in SYSTEMS:
+            first, last = (_mean(here, system, beam) for beam in BEAMS)
+            only = _mean(here, system, None)
+            if only:
+                cells = ["–", "–", _precision(only, corpus), f"{only['cost']:,.0f}"]
+                last = only
+            elif first and last:
+                cells = [_precision(first, corpus), f"{first['cost']:,.0f}"]
+                cells += [_precision(last, corpus), f"{last['cost']:,.0f}"]
+            else:
+                continue
+            cells += [f"{last['cpu_ms']:.3f}", f"{last['train_cpu_s']:.1f}"]
+            rows.append(f"| {system} | " + " | ".join(cells) + " |")
+        parts.append("\n".join(rows))
+    return "\n\n".join(parts)
+
+
+def _mean(lines: list[dict[str, Any]], system: str, beam: int | None) -> dict[str, float]:
+    found = [one for one in lines if one["system"] == system and one["beam"] == beam]
+    if not found:
+        return {}
+    names = ("P@1", "P@3", "P@5", "cost", "train_cpu_s", "cpu_ms")
+    return {name: float(np.mean([one[name] for one in found])) for name in names}
+
+
+def _precision(line: dict[str, float], corpus: str) -> str:
+    names = ("P@1",) if corpus in SINGLE else ("P@1", "P@3", "P@5")
+    return " / ".join(f"{line[name]:.2f}" for name in names)
+
+
+def plot(lines: list[dict[str, Any]]) -> None:
+    """Draw P@1 against cost, a panel for each corpus."""
+    from matplotlib import pyplot as plt
+
+    shown = [corpus for corpus in CORPORA if any(one["corpus"] == corpus for one in lines)]
+    figure, panels = plt.subplots(2, 3, figsize=(12, 7.5), layout="constrained")
+    for panel, corpus in zip(panels.ravel(), shown, strict=False):
+        here = [one for one in lines if one["corpus"] == corpus]
+        for number, system in enumerate(SYSTEMS):
+            points = [_mean(here, system, beam) for beam in (*BEAMS, None)]
+            points = [point for point in points if point]
+            panel.plot(
+                [point["cost"] for point in points],
+                [point["P@1"] for point in points],
+                marker="os^Dvp*"[number % 7],
+                color=plt.cm.tab20(number % 20),
+                label=system,
+            )
+        panel.set(title=corpus, xscale="log", xlabel="inner products per answer", ylabel="P@1")
+    for panel in panels.ravel()[len(shown) :]:
+        panel.axis("off")
+    handles, names = panels.ravel()[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=4)
+    figure.savefig(PLOT, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    if "--table" in sys.argv:
+        print(table(read_lines()))
+    elif "--plot" in sys.argv:
+        plot(read_lines())
+    else:
+        run([name for name in sys.argv[1:] if name in CORPORA] or list(CORPORA))
