@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from labelspace.base import LabelRanker
     from labelspace.models.annexml import AnnexML
     from labelspace.models.balanced_label_tree import BalancedLabelTree
+    from labelspace.models.glas import GLaS
     from labelspace.models.hyperbolic import Hyperbolic
     from labelspace.models.label_embedding import LabelEmbedding
     from labelspace.models.label_embedding_tree import LabelEmbeddingTree
@@ -40,6 +41,7 @@ METHODS = {
         "BalancedLabelTree",
         "a label tree with learned, overlapping splits of bounded cost",
     ),
+    "glas": ("glas", "GLaS", "rows and labels on one sphere, by a regularised network (deep)"),
     "one-vs-all": ("one_vs_all", "OneVsAll", "a linear classifier per label, small weights cut"),
     "knn": ("nearest_neighbors", "NearestNeighbors", "votes of the nearest rows, on features"),
     "most-common": ("most_common", "MostCommon", "the same most frequent labels for every row"),
@@ -52,6 +54,7 @@ __all__ = [
     "METHODS",
     "AnnexML",
     "BalancedLabelTree",
+    "GLaS",
     "Hyperbolic",
     "LabelEmbedding",
     "LabelEmbeddingTree",

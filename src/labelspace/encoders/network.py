@@ -1,0 +1,69 @@
+"""The network x → z from sparse features to the unit sphere, for prediction.
+
+What ``SparseNetwork`` has learned, as plain arrays: the first layer is a linear map of sparse rows
+with eight-bit weights, the dense layers after it are small. No torch is needed to use it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.encoders.linear import LinearEncoder
+from labelspace.space import sphere
+from labelspace.store import Storable
+
+Floats = NDArray[np.float32]
+
+
+class NetworkEncoder(Storable):
+    """A network, ready to encode.
+
+    Parameters
+    ----------
+    first : ndarray of shape (n_features, width)
+        Weights of the first layer.
+    bias : ndarray of shape (width,)
+    layers : list of (weights, bias)
+        The layers after it; weights are (inputs, outputs).
+    activation : {"relu", "linear"}
+        What stands between layers.
+    storage : {"int8", "float32"}
+        How the first layer is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> network = NetworkEncoder(np.eye(2, dtype=np.float32), np.zeros(2, dtype=np.float32), [])
+    >>> network.encode(csr_matrix([[3.0, 4.0]], dtype=np.float32)).round(2).tolist()
+    [[0.6..., 0.8...]]
+    """
+
+    def __init__(
+        self,
+        first: Floats,
+        bias: Floats,
+        layers: list[tuple[Floats, Floats]],
+        *,
+        activation: str = "relu",
+        storage: str = "int8",
+    ) -> None:
+        self.first = LinearEncoder(first, storage)
+        self.bias = bias
+        self.layers = layers
+        self.activation = activation
+
+    @property
+    def dim(self) -> int:
+        return self.layers[-1][0].shape[1] if self.layers else self.first.dim
+
+    def encode(self, X: csr_matrix) -> Floats:
+        """Return the unit vectors of the rows of ``X``."""
+        hidden = self.first.encode(X) + self.bias
+        for weights, bias in self.layers:
+            if self.activation == "relu":
+                np.maximum(hidden, 0.0, out=hidden)
+            hidden = hidden @ weights + bias
+        return sphere.queries(hidden)

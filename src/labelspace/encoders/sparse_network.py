@@ -1,0 +1,217 @@
+"""The network x → z from sparse features to the unit sphere, while it is being trained.
+
+The first layer adds up table rows of a row's features, so that its cost is non-zeros × width
+whatever the number of features. Its gradient is the same sum over the transposed batch: one row for
+each feature that the batch has, nothing for the others. Dense layers follow, with ReLU between
+them. ``weight_norm`` is the form of weight normalisation in which every output of a layer has a
+direction of its own and all share one length, w_j = g · d_j / ‖d_j‖.
+
+Input dropout keeps each non-zero with probability ρ and divides it by ρ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix, csr_matrix
+from torch import Tensor, nn
+from torch.nn import functional
+
+from labelspace.encoders.network import NetworkEncoder
+from labelspace.encoders.row_table import RowTable
+
+
+@dataclass(frozen=True)
+class SparseBatch:
+    """Sparse rows as the network wants them: by row, and by feature for the way back."""
+
+    features: Tensor
+    values: Tensor
+    starts: Tensor
+    own_features: Tensor
+    by_feature_rows: Tensor
+    by_feature_values: Tensor
+    by_feature_starts: Tensor
+
+    @property
+    def n_rows(self) -> int:
+        return self.starts.shape[0]
+
+    @staticmethod
+    def of(
+        X: csr_matrix,
+        device: torch.device | str = "cpu",
+        *,
+        keep: float = 1.0,
+        rng: np.random.Generator | None = None,
+    ) -> SparseBatch:
+        """Return the rows of ``X``, of whose non-zeros a share ``keep`` is kept."""
+        if keep < 1.0 and rng is not None:
+            X = _dropped(X, keep, rng)
+        columns = csc_matrix(X)
+        own = np.flatnonzero(np.diff(columns.indptr))
+
+        def put(array: NDArray[Any], dtype: Any) -> Tensor:
+            return torch.from_numpy(np.ascontiguousarray(array, dtype=dtype)).to(device)
+
+        return SparseBatch(
+            put(X.indices, np.int64),
+            put(X.data, np.float32),
+            put(X.indptr[:-1], np.int64),
+            put(own, np.int64),
+            put(columns.indices, np.int64),
+            put(columns.data, np.float32),
+            put(columns.indptr[own], np.int64),
+        )
+
+
+def _dropped(X: csr_matrix, keep: float, rng: np.random.Generator) -> csr_matrix:
+    kept = rng.random(X.nnz, dtype=np.float32) < keep
+    sums = np.concatenate(([0], np.cumsum(kept)))
+    return csr_matrix((X.data[kept] / keep, X.indices[kept], sums[X.indptr]), shape=X.shape)
+
+
+class _TableSums(torch.autograd.Function):
+    """Sums of table rows; what flows back stays in the table."""
+
+    @staticmethod
+    def forward(ctx: Any, table: RowTable, batch: SparseBatch, anchor: Tensor) -> Tensor:
+        ctx.table, ctx.batch = table, batch
+        return functional.embedding_bag(
+            batch.features,
+            table.values,
+            batch.starts,
+            mode="sum",
+            per_sample_weights=batch.values.to(table.values.dtype),
+        )
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        batch, gradient = ctx.batch, gradients[0].contiguous()
+        if batch.own_features.numel():
+            rows = functional.embedding_bag(
+                batch.by_feature_rows,
+                gradient,
+                batch.by_feature_starts,
+                mode="sum",
+                per_sample_weights=batch.by_feature_values.to(gradient.dtype),
+            )
+            ctx.table.leave(batch.own_features, rows)
+        return None, None, None
+
+
+class SparseNetwork(nn.Module):
+    """A network of given widths from sparse rows to the unit sphere.
+
+    Parameters
+    ----------
+    n_features : int
+    widths : sequence of int
+        Outputs of each layer; the last is the dimension of the space.
+    activation : {"relu", "linear"}
+        What stands between layers.
+    weight_norm : bool
+        Whether outputs of a layer share one length of weights.
+    dropout : float
+        Share of hidden outputs that training leaves out.
+    seed : int
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        widths: Sequence[int],
+        *,
+        activation: str = "relu",
+        weight_norm: bool = False,
+        dropout: float = 0.0,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        self.activation = activation
+        self.weight_norm = weight_norm
+        self.dropout = nn.Dropout(dropout)
+        # Small at first: a feature that is too rare to learn from should not add noise.
+        start = 0.1 * torch.randn(n_features, widths[0], generator=generator) / widths[0] ** 0.5
+        self.table = RowTable(start.to(device))
+        self.bias = nn.Parameter(torch.zeros(widths[0], device=device))
+        # Gradients flow into the table by the side; this makes autograd walk there.
+        self._anchor = torch.zeros((), requires_grad=True)
+        self.layers = nn.ModuleList(
+            _layer(before, after, generator).to(device) for before, after in pairwise(widths)
+        )
+        lengths = torch.ones(len(widths), device=device)
+        self.lengths = nn.Parameter(lengths, requires_grad=weight_norm)
+        self._column_norms = torch.ones(widths[0], device=device)
+        self.refresh()
+
+    def forward(self, batch: SparseBatch) -> Tensor:
+        """Return the unit vectors of a batch."""
+        hidden = _TableSums.apply(self.table, batch, self._anchor)
+        if self.weight_norm:
+            hidden = hidden * (self.lengths[0] / self._column_norms)
+        hidden = hidden + self.bias
+        for number, layer in enumerate(self._linear()):
+            if self.activation == "relu":
+                hidden = torch.relu(hidden)
+            hidden = self.dropout(hidden)
+            weight = self._weight(layer, number)
+            hidden = functional.linear(hidden, weight, layer.bias)
+        return functional.normalize(hidden, dim=1)
+
+    @torch.no_grad()
+    def refresh(self) -> None:
+        """Measure the table's columns anew: steps in between take their lengths for constant."""
+        if self.weight_norm:
+            self._column_norms = self.table.values.norm(dim=0).clamp_min(1e-6)
+
+    @torch.no_grad()
+    def take(self, encoder: NetworkEncoder) -> None:
+        """Take over what was exported, into a network of the same widths without weight norm."""
+        self.table.values.copy_(torch.from_numpy(encoder.first.to_float()))
+        self.bias.copy_(torch.from_numpy(encoder.bias))
+        for layer, (weights, bias) in zip(self._linear(), encoder.layers, strict=True):
+            layer.weight.copy_(torch.from_numpy(weights).T)
+            layer.bias.copy_(torch.from_numpy(bias))
+
+    @torch.no_grad()
+    def exported(self, storage: str = "int8") -> NetworkEncoder:
+        """Return the network for prediction, which needs no torch."""
+        first = self.table.values
+        if self.weight_norm:
+            first = first * (self.lengths[0] / self._column_norms)
+        layers = [
+            (_array(self._weight(layer, number).T), _array(layer.bias))
+            for number, layer in enumerate(self._linear())
+        ]
+        return NetworkEncoder(
+            _array(first), _array(self.bias), layers, activation=self.activation, storage=storage
+        )
+
+    def _linear(self) -> list[nn.Linear]:
+        return cast("list[nn.Linear]", list(self.layers))
+
+    def _weight(self, layer: nn.Linear, number: int) -> Tensor:
+        if self.weight_norm:
+            return self.lengths[number + 1] * functional.normalize(layer.weight, dim=1)
+        return layer.weight
+
+
+def _layer(before: int, after: int, generator: torch.Generator) -> nn.Linear:
+    layer = nn.Linear(before, after)
+    with torch.no_grad():
+        layer.weight.copy_(torch.randn(after, before, generator=generator) * (2.0 / before) ** 0.5)
+        layer.bias.zero_()
+    return layer
+
+
+def _array(tensor: Tensor) -> NDArray[np.float32]:
+    return np.ascontiguousarray(tensor.detach().cpu().numpy(), dtype=np.float32)

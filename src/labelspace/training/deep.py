@@ -1,0 +1,271 @@
+"""The training loop of all methods that need torch.
+
+A method gives a ``DeepTask``: what is to be learned (modules and tables), the loss of a batch of
+rows and, if rows are held out, how good it is on them. The loop does the rest: batches in random
+order, steps of falling size, a record per epoch, an end when held-out rows stop getting better,
+and checkpoints.
+
+Every epoch draws its random numbers from a stream of its own, seeded by the number of the epoch. So
+a checkpoint at the end of an epoch needs none of them, and a training that was killed and goes on
+from there gives the same model as one that was not.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from labelspace import progress, store
+from labelspace.encoders.row_table import RowTable
+from labelspace.errors import UsageError
+from labelspace.training.history import History
+from labelspace.training.row_optimizer import RowOptimizer
+
+
+class DeepTask(ABC):
+    """What a method has to say about its training.
+
+    Attributes
+    ----------
+    module : nn.Module
+        Holds all dense parameters.
+    tables : dict of RowTable
+        The tables, by name.
+    """
+
+    module: nn.Module
+    tables: dict[str, RowTable]
+
+    @abstractmethod
+    def loss(self, rows: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Tensor]:
+        """Return ``"loss"``, which is made small, and any other numbers for the record."""
+
+    def evaluate(self) -> dict[str, float]:
+        """Return how good the held-out rows are answered; nothing if there are none."""
+        return {}
+
+    def before_step(self, step: int) -> None:  # noqa: B027 - most tasks have nothing to do
+        """Do what is due before a step, such as measures that steps take for constant."""
+
+
+@dataclass(frozen=True)
+class DeepSettings:
+    """How a task is trained.
+
+    Attributes
+    ----------
+    n_epochs : int
+        Passes over the rows at most.
+    min_steps : int
+        More passes are made until there have been so many steps: for small corpora.
+    batch_size : int
+    learning_rate, row_learning_rate : float
+        First step sizes of dense parameters and of tables.
+    row_rule : {"adam", "adagrad"}
+        See ``RowOptimizer``.
+    decay : bool
+        Whether steps get smaller, down to zero at the last one.
+    weight_decay : float
+        Of dense parameters.
+    monitor : str
+        Which number of ``evaluate`` is to be large.
+    patience : int, optional
+        Epochs without a better number after which to end; the best epoch's parameters are taken.
+    checkpoint : str, optional
+        A folder to save to after every epoch and to go on from if it is there.
+    seed : int
+    """
+
+    n_epochs: int = 10
+    min_steps: int = 0
+    batch_size: int = 512
+    learning_rate: float = 1e-3
+    row_learning_rate: float = 1e-3
+    row_rule: str = "adam"
+    decay: bool = True
+    weight_decay: float = 0.0
+    monitor: str = "P@1"
+    patience: int | None = None
+    checkpoint: str | None = None
+    seed: int = 0
+
+
+def train(task: DeepTask, n_rows: int, settings: DeepSettings) -> History:
+    """Train ``task`` on rows 0 … n_rows − 1; leave the best parameters in it.
+
+    A checkpoint folder is removed when the training has come to its end.
+    """
+    with tempfile.TemporaryDirectory(prefix="labelspace-training-") as scratch:
+        folder = Path(settings.checkpoint or scratch)
+        return _Training(task, n_rows, settings, folder).run()
+
+
+def device_of(choice: str) -> torch.device:
+    """Return the device that ``"auto"``, ``"cpu"`` or ``"cuda"`` means."""
+    if choice == "auto":
+        choice = "cuda" if torch.cuda.is_available() else "cpu"
+    if choice.startswith("cuda") and not torch.cuda.is_available():
+        raise UsageError("device is 'cuda', but torch sees no GPU: give 'cpu' or 'auto'.")
+    return torch.device(choice)
+
+
+class _Training:
+    def __init__(self, task: DeepTask, n_rows: int, settings: DeepSettings, folder: Path) -> None:
+        self.task = task
+        self.n_rows = n_rows
+        self.settings = settings
+        self.folder = folder
+        self.per_epoch = max(1, -(-n_rows // settings.batch_size))
+        self.n_epochs = max(settings.n_epochs, -(-settings.min_steps // self.per_epoch))
+        learned = [one for one in task.module.parameters() if one.requires_grad]
+        self.dense = torch.optim.AdamW(
+            learned, lr=settings.learning_rate, weight_decay=settings.weight_decay
+        )
+        self.rows = {
+            name: RowOptimizer(table, settings.row_rule) for name, table in task.tables.items()
+        }
+        self.history = History()
+        self.best: float | None = None
+
+    def run(self) -> History:
+        self._resume()
+        with (
+            progress.task("Training", total=self.n_epochs) as advance,
+            torch.random.fork_rng(),
+        ):
+            advance(len(self.history))
+            while len(self.history) < self.n_epochs and not self._is_over():
+                self._epoch(len(self.history))
+                advance(1)
+        if self.best is not None:
+            self._restore(store.load(self.folder / "best"))
+        if self.settings.checkpoint:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        return self.history
+
+    def _epoch(self, epoch: int) -> None:
+        seed = self.settings.seed
+        rng = np.random.default_rng([seed, epoch])
+        torch.manual_seed((seed * 100_003 + epoch) % (1 << 62))
+        started = time.perf_counter()
+        sums: dict[str, float] = defaultdict(float)
+        self.task.module.train()
+        order = rng.permutation(self.n_rows)
+        for number, rows in enumerate(np.array_split(order, self.per_epoch)):
+            step = epoch * self.per_epoch + number
+            for name, value in self._step(rows, rng, step).items():
+                sums[name] += float(value.detach()) / self.per_epoch
+        self.task.module.eval()
+        seconds = time.perf_counter() - started
+        quality = self.task.evaluate()
+        self.history.add({"epoch": epoch + 1, **sums, "seconds": seconds, **quality})
+        if self.settings.patience is not None and self.settings.monitor in quality:
+            self._keep_best(quality[self.settings.monitor])
+        if self.settings.checkpoint:
+            store.save(self._state(), self.folder / "last")
+
+    def _step(
+        self, rows: NDArray[np.int64], rng: np.random.Generator, step: int
+    ) -> dict[str, Tensor]:
+        self.task.before_step(step)
+        self.dense.zero_grad(set_to_none=True)
+        losses = self.task.loss(rows, rng)
+        losses["loss"].backward()
+        share = 1.0 - step / (self.n_epochs * self.per_epoch) if self.settings.decay else 1.0
+        for group in self.dense.param_groups:
+            group["lr"] = share * self.settings.learning_rate
+        self.dense.step()
+        for optimizer in self.rows.values():
+            optimizer.step(share * self.settings.row_learning_rate)
+        return losses
+
+    def _is_over(self) -> bool:
+        patience = self.settings.patience
+        numbers = self.history[self.settings.monitor]
+        if patience is None or not numbers:
+            return False
+        return len(numbers) - 1 - int(np.argmax(numbers)) >= patience
+
+    def _keep_best(self, quality: float) -> None:
+        if self.best is None or quality > self.best:
+            self.best = quality
+            store.save(self._state(), self.folder / "best")
+
+    def _resume(self) -> None:
+        last = self.folder / "last"
+        if not (self.settings.checkpoint and last.is_dir()):
+            return
+        state = store.load(last)
+        if not isinstance(state, TrainingState) or state.of != self._identity():
+            raise UsageError(
+                f"{last.parent} holds the checkpoint of another training: give another folder or "
+                "remove it."
+            )
+        self._restore(state)
+        self.history = History(list(state.records))
+        numbers = self.history[self.settings.monitor]
+        self.best = max(numbers) if numbers and self.settings.patience is not None else None
+
+    def _state(self) -> TrainingState:
+        state = TrainingState()
+        state.of = self._identity()
+        state.records = list(self.history)
+        state.dense = [one.detach().cpu().numpy() for one in self._dense_tensors()]
+        state.moments = [
+            {name: float(part) if part.ndim == 0 else part.cpu().numpy() for name, part in one}
+            for one in (list(self.dense.state[p].items()) for p in self._learned())
+        ]
+        state.tables = {name: one.values.cpu().numpy() for name, one in self.task.tables.items()}
+        state.rows = {name: one.to_state() for name, one in self.rows.items()}
+        return state
+
+    @torch.no_grad()
+    def _restore(self, state: TrainingState) -> None:
+        for one, saved in zip(self._dense_tensors(), state.dense, strict=True):
+            one.copy_(torch.from_numpy(np.asarray(saved)).reshape(one.shape))
+        for one, moments in zip(self._learned(), state.moments, strict=True):
+            self.dense.state[one] = {
+                name: torch.tensor(part)
+                if isinstance(part, float)
+                else torch.from_numpy(np.array(part)).to(one.device)
+                for name, part in moments.items()
+            }
+        for name, table in self.task.tables.items():
+            table.values.copy_(torch.from_numpy(state.tables[name]))
+            self.rows[name].from_state(state.rows[name])
+        self.task.before_step(0)
+
+    def _learned(self) -> list[Any]:
+        return [one for group in self.dense.param_groups for one in group["params"]]
+
+    def _dense_tensors(self) -> list[Tensor]:
+        return [*self.task.module.parameters(), *self.task.module.buffers()]
+
+    def _identity(self) -> dict[str, Any]:
+        chosen = asdict(self.settings)
+        del chosen["checkpoint"]
+        shapes = [list(one.shape) for one in self._dense_tensors()]
+        tables = {name: list(one.values.shape) for name, one in self.task.tables.items()}
+        return chosen | {"n_rows": self.n_rows, "shapes": shapes, "tables": tables}
+
+
+class TrainingState(store.Storable):
+    """What a training needs to go on: parameters, moments of the optimisers, records."""
+
+    of: dict[str, Any]
+    records: list[dict[str, float]]
+    dense: list[Any]
+    moments: list[dict[str, Any]]
+    tables: dict[str, Any]
+    rows: dict[str, dict[str, Any]]

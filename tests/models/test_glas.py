@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import labelspace
+from labelspace import models
+from labelspace.errors import UsageError
+from tests.planted import planted_corpus
+
+pytest.importorskip("torch")
+
+from labelspace.models.glas import GLaS
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return planted_corpus()
+
+
+def small(**parameters) -> GLaS:
+    return GLaS(**{"dim": 16, "random_state": 0, "n_threads": 1} | parameters)
+
+
+@pytest.mark.parametrize("loss", ["binary", "softmax", "margin", "mining"])
+def test_every_loss_learns(corpus, loss):
+    model = small(loss=loss, biases=loss in ("binary", "softmax"), n_epochs=30).fit(*corpus)
+    assert model.score(*planted_corpus(100, seed=1)) > 0.8
+
+
+def test_the_papers_preset_has_no_biases_and_normalises_weights(corpus):
+    model = small(preset="paper", hidden=(16,), batch_size=64, n_epochs=25).fit(*corpus)
+    assert not model.biases_.any()
+    assert model.settings_["loss"] == "margin"
+    assert np.allclose(np.linalg.norm(model.vectors_, axis=1), 1.0, atol=1e-5)
+    assert model.score(*planted_corpus(100, seed=1)) > 0.8
+
+
+@pytest.mark.parametrize("search", ["clustered", "graph", "product"])
+def test_every_search_finds_what_the_exact_one_finds(corpus, search):
+    X, Y = corpus
+    exact = small(search="exact").fit(X, Y).predict_topk(X, k=3)
+    found = small(search=search).fit(X, Y).predict_topk(X, k=3)
+    shared = [np.intersect1d(*pair).size for pair in zip(exact.labels, found.labels, strict=True)]
+    assert np.mean(shared) > (2.7 if search != "product" else 2.3)
+
+
+def test_scores_are_probabilities(corpus):
+    top = small().fit(*corpus).predict_topk(corpus[0], k=12)
+    assert top.scores.min() >= 0.0
+    assert top.scores.max() <= 1.0
+    mean_true = corpus[1].sum() / corpus[1].shape[0]
+    assert top.scores.sum() / len(top) == pytest.approx(mean_true, rel=0.3)
+
+
+def test_it_stops_early_and_keeps_its_history(corpus, tmp_path):
+    model = small(validation=0.2, patience=1, n_epochs=40).fit(*corpus)
+    assert len(model.history_) < 40
+    assert model.history_["P@1"][-1] <= max(model.history_["P@1"])
+    model.save(tmp_path / "model")
+    assert labelspace.load(tmp_path / "model").history_["loss"] == model.history_["loss"]
+
+
+def test_a_model_predicts_without_torch_and_says_what_learning_needs(corpus, tmp_path, monkeypatch):
+    model = small().fit(*corpus)
+    model.save(tmp_path / "model")
+    expected = model.predict_topk(corpus[0], k=3).labels
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    loaded = labelspace.load(tmp_path / "model")
+    assert np.array_equal(loaded.predict_topk(corpus[0], k=3).labels, expected)
+    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
+        models.make("glas").fit(*corpus)
+
+
+def test_a_new_label_does_not_drive_out_known_ones(corpus):
+    X, Y = corpus
+    known = np.flatnonzero(Y[:, 11:].sum(axis=1).A1 == 0)
+    new = np.setdiff1d(np.arange(300), known)
+    model = small().fit(X[known], Y[known][:, :11])
+    before = model.score(X[known], Y[known][:, :11])
+    model.partial_fit(X[new], Y[new])
+    assert np.mean(model.predict_topk(X[new], k=3).labels == 11) * 3 > 0.8
+    assert model.score(X[known], Y[known]) > before - 0.1
