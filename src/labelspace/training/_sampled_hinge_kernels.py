@@ -14,6 +14,7 @@ from numba import njit
 FUSED = {"contract"}
 FAR = np.float32(1e30)
 ONE = np.float32(1.0)
+RESTS = np.float32(0.2)
 
 
 @njit(cache=True, nogil=True)
@@ -53,7 +54,7 @@ def solve(
     rows = np.empty(1024, dtype=np.int32)
     slacks = np.empty(1024, dtype=np.float32)
     signs = np.empty(1024, dtype=np.float32)
-    places = np.empty(4096, dtype=np.int32)
+    places = np.empty(4096, dtype=np.uint32)
     values = np.empty(4096, dtype=np.float32)
 
     biases = np.full((2, n_problems), -ONE)
@@ -89,7 +90,7 @@ def solve(
             for at in range(size):
                 n_entries += indptr[rows[at] + 1] - indptr[rows[at]]
             if n_entries > places.shape[0]:
-                places = np.empty(n_entries + n_entries // 2, dtype=np.int32)
+                places = np.empty(n_entries + n_entries // 2, dtype=np.uint32)
                 values = np.empty(places.shape[0], dtype=np.float32)
             ptr = np.empty(size + 1, dtype=np.int64)
             n_local = _copy(
@@ -221,12 +222,16 @@ def _descend(
 ):  # fmt: skip
     """Dual coordinate descent with shrinking on the first ``size`` rows; return the bias.
 
-    ``weights`` and the bias are kept equal to the sum of alpha · sign · row.
+    ``weights`` and the bias are kept equal to the sum of alpha · sign · row. A row that is right
+    with room to spare rests until the rows that are visited agree, or passes run out.
     """
     order = np.arange(size)
     n_active = size
     ceiling = FAR
-    for _ in range(max_passes):
+    for turn in range(max_passes):
+        if turn == max_passes - 2:
+            n_active = size
+            ceiling = FAR
         for last in range(n_active - 1, 0, -1):
             state = _next(state)
             other = np.int64(((state >> np.uint64(32)) * np.uint64(last + 1)) >> np.uint64(32))
@@ -236,9 +241,7 @@ def _descend(
         visit = 0
         while visit < n_active:
             at = order[visit]
-            score = bias
-            for entry in range(ptr[at], ptr[at + 1]):
-                score += values[entry] * weights[places[entry]]
+            score = bias + _product(places, values, ptr[at], ptr[at + 1], weights)
             old = alphas[at]
             gradient = signs[at] * score - ONE + old * slacks[at]
             if old == 0 and gradient > 0:
@@ -265,8 +268,28 @@ def _descend(
             n_active = size
             ceiling = FAR
         else:
-            ceiling = highest if highest > 0 else FAR
+            ceiling = min(highest, RESTS) if highest > 0 else RESTS
     return bias
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def _product(places, values, first, end, weights):
+    """Return row · weights, as four sums that need not wait for each other."""
+    a = np.float32(0.0)
+    b = np.float32(0.0)
+    c = np.float32(0.0)
+    d = np.float32(0.0)
+    entry = first
+    while entry + 3 < end:
+        a += values[entry] * weights[places[entry]]
+        b += values[entry + 1] * weights[places[entry + 1]]
+        c += values[entry + 2] * weights[places[entry + 2]]
+        d += values[entry + 3] * weights[places[entry + 3]]
+        entry += 4
+    while entry < end:
+        a += values[entry] * weights[places[entry]]
+        entry += 1
+    return (a + b) + (c + d)
 
 
 @njit(cache=True, nogil=True)

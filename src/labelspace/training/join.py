@@ -15,7 +15,7 @@ from scipy.special import expit
 from labelspace.search.evidence import Evidence
 from labelspace.search.joined import Join, best_candidates, terms, usual_weights
 
-COMPETING = 20
+COMPETING = 40
 PSEUDO_ROWS = 20.0
 _NEWTON_STEPS = 30
 _SMALLEST_STEP = 1e-4
