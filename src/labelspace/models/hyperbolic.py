@@ -39,13 +39,14 @@ from labelspace.training.joint import OPTIMIZERS, JointSettings, train_joint
 
 PRESETS: dict[str, dict[str, Any]] = {
     "best": {
-        "n_learners": 6,
+        "n_learners": 3,
         "way": "lift",
         "optimizer": "adagrad",
         "learning_rate": 0.2,
         "n_epochs": 10,
         "patience": 3,
         "map_scale": None,
+        "label_scale": None,
         "answer": "both",
         "n_neighbors": 30,
         "voting": "weighted",
@@ -59,13 +60,15 @@ PRESETS: dict[str, dict[str, Any]] = {
         "n_epochs": 100,
         "patience": 25,
         "map_scale": 1e-4,
+        "label_scale": 1e-3,
         "answer": "rows",
         "n_neighbors": 10,
         "voting": "counts",
         "search": "centroids",
     },
 }
-_ALPHAS = {"poincare": 6.0, "sphere": 10.0, "euclidean": 4.0}
+# Up to ten dimensions, and beyond: what did best in each space on rows held out of train.
+_ALPHAS = {"poincare": (3.0, 6.0), "sphere": (5.0, 10.0), "euclidean": (2.0, 4.0)}
 
 
 class Hyperbolic(LabelRanker):
@@ -83,9 +86,10 @@ class Hyperbolic(LabelRanker):
     dim : int, default=50
         Dimensions of the space; 2 gives a map of the labels that can be drawn.
     n_learners : int, optional
-        Models that are learned and vote together: 6 (15).
+        Models that are learned and vote together: 3 (15).
     alpha : float, optional
-        Sharpness of the loss; 6 in the ball, 10 on the sphere, 4 in euclidean space unless given.
+        Sharpness of the loss; unless given 6 in the ball, 10 on the sphere and 4 in euclidean
+        space, and half of that up to ten dimensions.
     way : {"lift", "clip"}, optional
         How rows get into the ball: by the Lorentz form (clipped at the edge).
     n_hidden : int, optional
@@ -106,8 +110,9 @@ class Hyperbolic(LabelRanker):
         Labels drawn evenly to be kept away from, beside those of the batch's other rows.
     map_scale : float, optional
         Deviation of the map's first weights: 1/√dim (0.0001).
-    label_scale : float, default=0.001
-        Deviation of the labels' first places.
+    label_scale : float, optional
+        Deviation of the labels' first places from the middle of the ball: unless given each label
+        starts amid its rows (0.001).
     answer : {"both", "rows", "labels"}, optional
         Who votes: nearest rows and nearest labels (rows).
     n_neighbors : int, optional
@@ -170,7 +175,7 @@ class Hyperbolic(LabelRanker):
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "n_negatives": [Interval(Integral, 0, None, closed="left")],
         "map_scale": [Interval(Real, 0, None, closed="neither"), None],
-        "label_scale": [Interval(Real, 0, 0.1, closed="neither")],
+        "label_scale": [Interval(Real, 0, 0.1, closed="neither"), None],
         "answer": [StrOptions({"both", "rows", "labels"}), None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "voting": [StrOptions({"weighted", "counts"}), None],
@@ -201,7 +206,7 @@ class Hyperbolic(LabelRanker):
         batch_size: int = 256,
         n_negatives: int = 256,
         map_scale: float | None = None,
-        label_scale: float = 1e-3,
+        label_scale: float | None = None,
         answer: str | None = None,
         n_neighbors: int | None = None,
         voting: str | None = None,
@@ -364,7 +369,7 @@ class Hyperbolic(LabelRanker):
 
     def _chosen(self) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
-        chosen = {"alpha": _ALPHAS[self.space], **PRESETS[self.preset]}
+        chosen = {"alpha": _ALPHAS[self.space][self.dim > 10], **PRESETS[self.preset]}
         chosen = {
             name: value if getattr(self, name) is None else getattr(self, name)
             for name, value in chosen.items()
@@ -386,7 +391,7 @@ class Hyperbolic(LabelRanker):
             optimizer=chosen.optimizer,
             n_negatives=self.n_negatives,
             map_scale=chosen.map_scale,
-            label_scale=self.label_scale,
+            label_scale=chosen.label_scale,
             validation_fraction=self.validation_fraction,
             patience=chosen.patience,
         )

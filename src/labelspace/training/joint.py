@@ -50,7 +50,7 @@ class JointSettings:
     optimizer: str = "adagrad"
     n_negatives: int = 256
     map_scale: float | None = None
-    label_scale: float = 1e-3
+    label_scale: float | None = None
     validation_fraction: float = 0.05
     patience: int = 3
     min_steps: int = 200
@@ -82,6 +82,8 @@ def train_joint(
     learned_from, held_out = _split(usable, settings, rng)
     rows = RowStep(X, settings, rng)
     labels = LabelStep(Y, settings, rng)
+    if settings.label_scale is None and usable.size:
+        labels.start_amid(usable, rows.encode(usable))
     stopping = Stopping(Y, held_out, settings.patience)
     epochs = 0
     for epoch, batches in _epochs(learned_from, settings, rng):
@@ -92,7 +94,8 @@ def train_joint(
             rows.descend(at_rows, pace)
         epochs = epoch + 1
         after_epoch()
-        if stopping.enough(rows, labels, settings.space):
+        # Long steps spread rows and labels out, short ones order them: no use to look before.
+        if 2 * epochs >= settings.n_epochs and stopping.enough(rows, labels, settings.space):
             break
     weights, top, places = stopping.best or (rows.weights, rows.top, labels.places)
     return JointMap(weights, top, places, epochs)
@@ -168,7 +171,7 @@ class LabelStep:
         self._Y = Y
         self._settings = settings
         self.places = rng.standard_normal((Y.shape[1], settings.dim), dtype=np.float32)
-        self.places *= np.float32(settings.label_scale)
+        self.places *= np.float32(settings.label_scale or 1e-3)
         if settings.space == "sphere":
             self.places = sphere.project(self.places)[0]
         if settings.optimizer == "adagrad":
@@ -177,7 +180,22 @@ class LabelStep:
         else:
             self._steps = OPTIMIZERS[settings.optimizer](Y.shape[1], settings.dim)
         self._column = np.full(Y.shape[1], -1, dtype=np.int32)
-        self._seen = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
+        self._counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        self._seen = np.flatnonzero(self._counts)
+
+    def start_amid(self, rows: NDArray[np.int64], U: Floats) -> None:
+        """Put each label in the middle of its rows: rare ones out there, frequent ones inside."""
+        ball = self._settings.space == "poincare"
+        sums = np.asarray(self._Y[rows].T @ (poincare.to_lorentz(U) if ball else U))
+        if ball:
+            # The mean of points of the hyperboloid lies inside it; scaled, it is on it again.
+            squares = np.square(sums[:, 0]) - np.square(sums[:, 1:]).sum(axis=1)
+            middles = poincare.from_lorentz(sums / np.sqrt(np.maximum(squares, 1e-12))[:, None])
+        elif self._settings.space == "sphere":
+            middles = sphere.project(sums)[0]  # type: ignore[assignment]
+        else:
+            middles = sums / np.maximum(self._counts[:, np.newaxis], 1)
+        self.places[self._seen] = middles[self._seen]
 
     def descend(
         self, batch: NDArray[np.int64], U: Floats, pace: float, rng: np.random.Generator
@@ -189,7 +207,11 @@ class LabelStep:
         candidates = np.unique(np.concatenate((given.indices, drawn)))
         V = self.places[candidates].astype(np.float64)
         _, at_rows, at_labels = approach_labels(
-            U, V, self._has(given, candidates), settings.alpha, settings.space
+            U,
+            V,
+            self._has(given, candidates),
+            settings.alpha,
+            settings.space,
         )
         # The loss is a mean over rows; a step adds up what they want, as row after row would.
         at_labels *= batch.size
