@@ -51,6 +51,7 @@ def compare(path: Path, repeats: int) -> dict[str, Any]:
                 str(path), multilabel=True, zero_based=True, n_features=ours.n_features
             )
         them.append(watch)
+    assert ours.X is not None
     assert (theirs.astype(ours.X.dtype) != ours.X).nnz == 0
     result: dict[str, Any] = {"mebibytes": round(path.stat().st_size / 2**20, 1)}
     for what in ("wall_s", "cpu_s"):

@@ -6,9 +6,12 @@ import numpy as np
 from numba import njit, prange
 
 
-@njit(inline="always")
-def _insert(labels, scores, filled, label, score):
-    """Insert into a short sorted list; larger score first, smaller label on a tie."""
+@njit(cache=True, nogil=True)
+def insert(labels, scores, filled, label, score):
+    """Insert into a short sorted list of ``filled`` labels; return how many it has then.
+
+    Larger score first, smaller label on a tie; what does not fit falls off the end.
+    """
     k = labels.shape[0]
     place = filled if filled < k else k
     while place > 0 and (
@@ -29,7 +32,7 @@ def topk_csr(indptr, indices, data, labels, scores):
     for row in prange(labels.shape[0]):
         filled = 0
         for at in range(indptr[row], indptr[row + 1]):
-            filled = _insert(labels[row], scores[row], filled, indices[at], data[at])
+            filled = insert(labels[row], scores[row], filled, indices[at], data[at])
 
 
 @njit(parallel=True, cache=True)
@@ -37,7 +40,7 @@ def topk_dense(block, labels, scores):
     for row in prange(block.shape[0]):
         filled = 0
         for column in range(block.shape[1]):
-            filled = _insert(labels[row], scores[row], filled, column, block[row, column])
+            filled = insert(labels[row], scores[row], filled, column, block[row, column])
 
 
 @njit(parallel=True, cache=True)

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelspace import metrics, store, threads
 from labelspace.calibration import Calibration, Threshold, checked_threshold
+from labelspace.csr import canonical
 from labelspace.errors import UsageError
 from labelspace.labels import LabelEncoder
 from labelspace.topk import NO_LABEL, TopK
@@ -247,7 +248,7 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         X = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=np.float32, accept_large_sparse=True
         )
-        return _canonical(csr_matrix(X))
+        return canonical(csr_matrix(X))
 
     def _set_label_counts(self, before: NDArray[np.int64], n_before: int, Y: csr_matrix) -> None:
         counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
@@ -260,18 +261,6 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _canonical(X: csr_matrix) -> csr_matrix:
-    """Return ``X`` with sorted, unique, small indices; the caller's matrix stays as it is."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    if X.indices.dtype != np.int32 and max(X.shape[1], X.nnz) < np.iinfo(np.int32).max:
-        X = csr_matrix(
-            (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
-        )
-    return X
 
 
 def _padded(top: TopK, k: int) -> TopK:

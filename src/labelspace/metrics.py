@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, issparse
 
 from labelspace import _kernels
+from labelspace.csr import canonical
 from labelspace.errors import DataError
 from labelspace.topk import TopK, topk_csr
 
@@ -244,11 +245,7 @@ def _checked(
     Y: csr_matrix, top: TopK | csr_matrix | ArrayLike, k: int
 ) -> tuple[csr_matrix, NDArray[np.int64]]:
     """Return ``Y`` with sorted indices and the ranking as label ids of width ``k``."""
-    Y = csr_matrix(Y, copy=False)
-    if not (Y.has_canonical_format and np.all(Y.data)):
-        Y = Y.copy()
-        Y.sum_duplicates()
-        Y.eliminate_zeros()
+    Y = canonical(csr_matrix(Y, copy=False))
     if issparse(top):
         labels = topk_csr(csr_matrix(top), k).labels
     else:

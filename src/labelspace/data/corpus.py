@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from labelspace.csr import canonical
 from labelspace.errors import DataError, LabelspaceWarning
 
 
@@ -134,21 +135,6 @@ def merge_duplicates(X: csr_matrix, path: Path) -> None:
             LabelspaceWarning,
             stacklevel=2,
         )
-
-
-def canonical(matrix: csr_matrix) -> csr_matrix:
-    """Sort each row's columns, add up duplicates, drop zeros; the matrix given stays as it is.
-
-    >>> canonical(csr_matrix(([1.0, 2.0, 4.0, 0.0], [1, 0, 1, 2], [0, 4]), shape=(1, 3))).data
-    array([2., 5.])
-    """
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    if matrix.nnz and not matrix.data.all():
-        matrix = matrix.copy()
-        matrix.eliminate_zeros()
-    return matrix
 
 
 def binary(matrix: csr_matrix) -> csr_matrix:

@@ -28,8 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from labelspace.csr import canonical
 from labelspace.data.compression import open_output
-from labelspace.data.corpus import Corpus, binary, canonical
+from labelspace.data.corpus import Corpus, binary
 from labelspace.data.names import MAX_INDEX, columns_of_ids
 from labelspace.data.wanted import Wanted
 from labelspace.errors import DataError

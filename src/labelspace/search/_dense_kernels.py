@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelspace._kernels import insert
+
 
 @njit(cache=True, fastmath=True, nogil=True)
 def search_lists(queries, centroids, n_probes, starts, keys, scales, ids, found, products):
@@ -17,14 +19,14 @@ def search_lists(queries, centroids, n_probes, starts, keys, scales, ids, found,
         filled = 0
         for number in range(centroids.shape[0]):
             product = _dot(query, centroids[number])
-            filled = _insert(probes, nearness, filled, number, product)
+            filled = insert(probes, nearness, filled, number, product)
         filled = 0
         for probe in range(n_probes):
             number = probes[probe]
             for place in range(starts[number], starts[number + 1]):
                 product = _dot(query, keys[place]) * scales[place]
                 if filled < n_neighbors or product >= products[at, n_neighbors - 1]:
-                    filled = _insert(found[at], products[at], filled, ids[place], product)
+                    filled = insert(found[at], products[at], filled, ids[place], product)
 
 
 @njit(cache=True, fastmath=True, nogil=True)
@@ -33,22 +35,3 @@ def _dot(query, key):
     for t in range(query.shape[0]):
         product += query[t] * np.float32(key[t])
     return product
-
-
-@njit(cache=True, nogil=True)
-def _insert(ids, products, filled, number, product):
-    """Insert into a short list, larger product first and smaller number on a tie."""
-    k = ids.shape[0]
-    place = filled
-    while place > 0 and (
-        products[place - 1] < product
-        or (products[place - 1] == product and ids[place - 1] > number)
-    ):
-        if place < k:
-            products[place] = products[place - 1]
-            ids[place] = ids[place - 1]
-        place -= 1
-    if place < k:
-        products[place] = product
-        ids[place] = number
-    return min(filled + 1, k)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelspace._kernels import insert
+
 
 @njit(cache=True, nogil=True)
 def gather(
@@ -62,7 +64,7 @@ def gather(
             if is_touched[label]:
                 margin = sums[label] + biases[label]
                 if n_best < n_by_margin or margin >= best_margins[n_by_margin - 1]:
-                    n_best = _insert(best, best_margins, n_best, label, margin)
+                    n_best = insert(best, best_margins, n_best, label, margin)
             is_touched[label] = False
             sums[label] = 0.0
         for at in range(n_best):
@@ -79,21 +81,3 @@ def _cosine(vector, key, scale):
     for t in range(vector.shape[0]):
         product += vector[t] * np.float32(key[t])
     return product * scale
-
-
-@njit(cache=True, nogil=True)
-def _insert(ids, scores, filled, number, score):
-    """Insert into a short list, larger score first and smaller number on a tie."""
-    k = ids.shape[0]
-    place = filled
-    while place > 0 and (
-        scores[place - 1] < score or (scores[place - 1] == score and ids[place - 1] > number)
-    ):
-        if place < k:
-            scores[place] = scores[place - 1]
-            ids[place] = ids[place - 1]
-        place -= 1
-    if place < k:
-        scores[place] = score
-        ids[place] = number
-    return min(filled + 1, k)

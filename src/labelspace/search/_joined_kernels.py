@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelspace._kernels import insert
+
 N_TERMS = 19
 SMALLEST_SHARE = 0.01
 LARGEST_MARGIN = 2.5
@@ -60,23 +62,10 @@ def weigh(labels, margins, shares, nearness, counts, weights, probabilities):
 @njit(cache=True, nogil=True)
 def best(labels, scores, best_labels, best_scores):
     """Keep the largest scores, best first, the smaller label on a tie."""
-    k = best_labels.shape[1]
     for row in range(labels.shape[0]):
         filled = 0
         for at in range(labels.shape[1]):
             label, score = labels[row, at], scores[row, at]
             if label < 0:
                 continue
-            place = filled
-            while place > 0 and (
-                best_scores[row, place - 1] < score
-                or (best_scores[row, place - 1] == score and best_labels[row, place - 1] > label)
-            ):
-                if place < k:
-                    best_scores[row, place] = best_scores[row, place - 1]
-                    best_labels[row, place] = best_labels[row, place - 1]
-                place -= 1
-            if place < k:
-                best_scores[row, place] = score
-                best_labels[row, place] = label
-            filled = min(filled + 1, k)
+            filled = insert(best_labels[row], best_scores[row], filled, label, score)

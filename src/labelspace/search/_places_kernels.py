@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelspace._kernels import insert
+
 
 @njit(cache=True, nogil=True)
 def search_lists(
@@ -22,14 +24,14 @@ def search_lists(
         filled = 0
         for number in range(centroids.shape[0]):
             square = _square(query, centroids[number]) / centroid_gaps[number]
-            filled = _insert(probes, near, filled, number, -square)
+            filled = insert(probes, near, filled, number, -square)
         filled = 0
         for probe in range(n_probes):
             number = probes[probe]
             for place in range(starts[number], starts[number + 1]):
                 square = _square(query, places[place]) / gaps[place]
                 if filled < n_neighbors or -square >= nearness[at, n_neighbors - 1]:
-                    filled = _insert(found[at], nearness[at], filled, place, -square)
+                    filled = insert(found[at], nearness[at], filled, place, -square)
 
 
 @njit(cache=True, nogil=True)
@@ -41,7 +43,7 @@ def rank_again(queries, candidates, places, gaps, found, nearness):
             place = candidates[at, one]
             if place >= 0:
                 square = _square(queries[at], places[place]) / gaps[place]
-                filled = _insert(found[at], nearness[at], filled, place, -square)
+                filled = insert(found[at], nearness[at], filled, place, -square)
 
 
 @njit(cache=True, fastmath=True, nogil=True)
@@ -52,21 +54,3 @@ def _square(query, place):
         apart = query[t] - place[t]
         total += apart * apart
     return total
-
-
-@njit(cache=True, nogil=True)
-def _insert(ids, scores, filled, number, score):
-    """Insert into a short list, larger score first and smaller number on a tie."""
-    k = ids.shape[0]
-    place = filled
-    while place > 0 and (
-        scores[place - 1] < score or (scores[place - 1] == score and ids[place - 1] > number)
-    ):
-        if place < k:
-            scores[place] = scores[place - 1]
-            ids[place] = ids[place - 1]
-        place -= 1
-    if place < k:
-        scores[place] = score
-        ids[place] = number
-    return min(filled + 1, k)

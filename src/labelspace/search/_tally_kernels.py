@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelspace._kernels import insert
+
 
 @njit(cache=True, nogil=True)
 def tally(rows, row_weights, indptr, indices, labels, label_weights, n_labels, best, scores):
     """Fill ``best`` and ``scores``: more votes first, smaller label on a tie."""
     votes = np.zeros(n_labels, dtype=np.float32)
     named = np.empty(n_labels, dtype=np.int32)
-    k = best.shape[1]
     for query in range(rows.shape[0]):
         n_named = 0
         for at in range(rows.shape[1]):
@@ -37,16 +38,4 @@ def tally(rows, row_weights, indptr, indices, labels, label_weights, n_labels, b
             label = named[at]
             score = votes[label]
             votes[label] = 0.0
-            place = filled
-            while place > 0 and (
-                scores[query, place - 1] < score
-                or (scores[query, place - 1] == score and best[query, place - 1] > label)
-            ):
-                if place < k:
-                    scores[query, place] = scores[query, place - 1]
-                    best[query, place] = best[query, place - 1]
-                place -= 1
-            if place < k:
-                scores[query, place] = score
-                best[query, place] = label
-            filled = min(filled + 1, k)
+            filled = insert(best[query], scores[query], filled, label, score)

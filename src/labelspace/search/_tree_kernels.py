@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelspace._kernels import insert
+
 LOGISTIC = 0
 SOFTMAX = 1
 
@@ -210,7 +212,7 @@ def _go_on(
         if leaf_labels[child] >= 0:
             n_found = _insert_once(labels, label_scores, n_found, leaf_labels[child], score)
         else:
-            n_next = _insert(front, front_scores, n_next, child, score)
+            n_next = insert(front, front_scores, n_next, child, score)
     return n_found, n_next
 
 
@@ -265,22 +267,4 @@ def _insert_once(ids, scores, filled, one, score):
                 scores[place] = scores[place + 1]
             filled -= 1
             break
-    return _insert(ids, scores, filled, one, score)
-
-
-@njit(cache=True, nogil=True)
-def _insert(ids, scores, filled, one, score):
-    """Insert into a short sorted list; larger score first, smaller id on a tie."""
-    k = ids.shape[0]
-    place = filled if filled < k else k
-    while place > 0 and (
-        scores[place - 1] < score or (scores[place - 1] == score and ids[place - 1] > one)
-    ):
-        if place < k:
-            scores[place] = scores[place - 1]
-            ids[place] = ids[place - 1]
-        place -= 1
-    if place < k:
-        scores[place] = score
-        ids[place] = one
-    return filled + 1 if filled < k else k
+    return insert(ids, scores, filled, one, score)

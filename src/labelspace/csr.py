@@ -1,0 +1,26 @@
+"""The one form of sparse matrices that all parts rely on."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+
+def canonical(matrix: csr_matrix) -> csr_matrix:
+    """Return a matrix with sorted, unique, small column numbers and no stored zeros.
+
+    The matrix given stays as it is; it comes back itself where there is nothing to do.
+
+    >>> canonical(csr_matrix(([1.0, 2.0, 4.0, 0.0], [1, 0, 1, 2], [0, 4]), shape=(1, 3))).data
+    array([2., 5.])
+    """
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if matrix.nnz and not matrix.data.all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    if matrix.indices.dtype != np.int32 and max(*matrix.shape, matrix.nnz) < np.iinfo(np.int32).max:
+        indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+        matrix = csr_matrix((matrix.data, indices, indptr), shape=matrix.shape)
+    return matrix
