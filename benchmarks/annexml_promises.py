@@ -3,7 +3,8 @@
 ``speed``      fifteen learners: batch and single row on one core, seconds to load
 ``storage``    precision lost by keeping maps and vectors as eight-bit integers
 ``appending``  ``partial_fit`` of 1,000 rows: seconds, and what old and new rows gain or lose
-``scale``      the Amazon-670K-shaped corpus at several sizes: seconds and memory of training
+``scale``      the Amazon-670K-shaped corpus at several sizes, as 100000 (rows) or 100000x1 (rows
+               and learners): seconds and memory of training
 
 Each figure is a JSON line in ``results/promises/annexml.jsonl``; ``table`` prints them for the
 method's page. ``scale`` starts a process for each size, so that peaks of memory do not add up.
@@ -122,35 +123,37 @@ def appending(corpus: str = "eurlex57k") -> None:
 
 def scale(*sizes: str) -> None:
     """Train on each size in a process of its own."""
-    for n_rows in sizes or map(str, ROWS):
-        command = [sys.executable, "-m", "benchmarks.annexml_promises", "one-size", n_rows]
+    for size in sizes or map(str, ROWS):
+        command = [sys.executable, "-m", "benchmarks.annexml_promises", "one-size", size]
         subprocess.run(command, check=True)
 
 
-def one_size(n_rows: str) -> None:
+def one_size(size: str) -> None:
     """Train on so many rows; features and labels grow with the rows, as the preset has them."""
+    n_rows, _, n_learners = size.partition("x")
     made = SyntheticCorpus.preset("amazon-670k", scale=int(n_rows) / ROWS[-1])
     train, test = made.sample(), made.sample(2000, split="test")
     assert train.X is not None
     assert test.X is not None
     AnnexML(random_state=0).fit(train.X[:500], train.Y[:500])
     with Stopwatch() as watch:
-        model = AnnexML(random_state=0).fit(train.X, train.Y)
+        model = AnnexML(n_learners=int(n_learners or 4), random_state=0).fit(train.X, train.Y)
     peak = measure.peak_rss_mib()
     found = evaluate(test.Y, model.predict_topk(test.X, k=5))
     model.n_threads = 1
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "model")
-        size = measure.folder_mib(Path(folder) / "model")
+        model_mib = measure.folder_mib(Path(folder) / "model")
     _record(
         "scale",
         n_rows=train.X.shape[0],
         n_features=train.X.shape[1],
         n_labels=train.Y.shape[1],
+        n_learners=len(model.learners_),
         train_cpu_s=watch.cpu_s,
         train_wall_s=watch.wall_s,
         peak_mib=peak,
-        model_mib=size,
+        model_mib=model_mib,
         **batch_speed(lambda rows: model.predict_topk(rows, k=5), test.X),
         **{f"P@{k}": found[f"P@{k}"] for k in (1, 3, 5)},
     )
@@ -161,7 +164,7 @@ def table() -> None:
     lines = [json.loads(text) for text in FILE.read_text().splitlines()]
     for promise in ("speed", "storage", "appending", "scale"):
         newest = {
-            (line.get("corpus"), line.get("n_rows")): line
+            (line.get("corpus"), line.get("n_rows"), line.get("n_learners")): line
             for line in lines
             if line["promise"] == promise
         }

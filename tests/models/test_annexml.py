@@ -137,7 +137,8 @@ def test_eight_bits_answer_as_floats_do(fitted: AnnexML, corpus) -> None:
 
 def test_weights_of_votes_are_chosen_on_rows_held_out(corpus, monkeypatch) -> None:
     X, Y = corpus
-    monkeypatch.setattr(annexml, "_SMALL", 100)
+    monkeypatch.setattr(annexml, "_FEW", 100)
+    monkeypatch.setattr(annexml, "_HELD_OUT", (30, 60))
     model = AnnexML(random_state=0).fit(X, Y)
     assert model.settings_["vote_gamma"] in GAMMAS
     assert model.settings_["label_votes"] in LABEL_VOTES
@@ -148,7 +149,8 @@ def test_weights_of_votes_are_chosen_on_rows_held_out(corpus, monkeypatch) -> No
 
 def test_rows_held_out_vote_and_their_labels_have_a_place(corpus, monkeypatch) -> None:
     X, Y = corpus
-    monkeypatch.setattr(annexml, "_SMALL", 100)
+    monkeypatch.setattr(annexml, "_FEW", 100)
+    monkeypatch.setattr(annexml, "_HELD_OUT", (30, 60))
     # Every row has a label of its own, so those of rows held out are in no other row.
     own = csr_matrix(hstack([Y, identity(X.shape[0])], format="csr"))
     model = AnnexML(random_state=0, vote_gamma=20.0).fit(X, own)

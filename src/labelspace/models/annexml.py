@@ -51,8 +51,7 @@ from labelspace.training.choose_votes import GAMMAS, LABEL_VOTES, choose_votes
 from labelspace.training.contrastive import ContrastiveSettings, train_map
 from labelspace.training.partition import kmeans_partition, learn_partition
 
-# Small corpora are overfitted by a sharp contrast and large steps, and have no rows to spare to
-# choose the weights of votes by.
+# Small corpora are overfitted by a sharp contrast and large steps.
 _SMALL = 20_000
 _SMALL_CORPUS = {
     "n_learners": 4,
@@ -72,7 +71,9 @@ _LARGE_CORPUS = {
 }
 _MANY = 6
 _CHOSEN = ("vote_gamma", "label_votes")
-_MOST_HELD_OUT = 4000
+# Rows to choose the weights of votes by, at least and at most; with few rows none can be spared.
+_HELD_OUT = (500, 4000)
+_FEW = 5_000
 
 PRESETS: dict[str, dict[str, Any]] = {
     "best": {
@@ -145,10 +146,10 @@ class AnnexML(LabelRanker):
         Whether a vote counts e^{γ(cos − 1)} or one: weighted (counts).
     vote_gamma : float, optional
         γ of the votes: chosen by asking about a twentieth of the rows, which is held out of the
-        maps' training; 20 for fewer than 20,000 rows.
+        maps' training; 20 for fewer than 5,000 rows.
     label_votes : float, optional
         What all votes of labels for themselves count against all votes of rows: chosen as
-        ``vote_gamma`` is; 0.5 for fewer than 20,000 rows (0).
+        ``vote_gamma`` is; 0.5 for fewer than 5,000 rows (0).
     search : {"clustered", "exact", "graph"}, optional
         Index of the training rows: clustered (exact).
     n_probes : int, optional
@@ -471,9 +472,9 @@ class AnnexML(LabelRanker):
         """Return rows to choose the weights of votes by, if there are weights to choose."""
         given = all(getattr(self, name) is not None for name in _CHOSEN)
         usable = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
-        if given or self.settings_["voting"] == "counts" or X.shape[0] < _SMALL:
+        if given or self.settings_["voting"] == "counts" or usable.size < _FEW:
             return usable[:0]
-        n_rows = min(usable.size // 20, _MOST_HELD_OUT)
+        n_rows = int(np.clip(usable.size // 20, *_HELD_OUT))
         return np.sort(np.random.default_rng(seed).permutation(usable)[:n_rows])
 
     def _training(self) -> ContrastiveSettings:

@@ -23,8 +23,11 @@ from labelspace.search.found import Found
 GAMMAS = (10.0, 15.0, 20.0)
 LABEL_VOTES = (0.1, 0.25, 0.5, 1.0, 2.0)
 
-# Sum of P@1, P@3 and P@5, in percent, that rare labels may cost.
+# Sum of P@1, P@3 and P@5, in percent, that rare labels may cost; more where so few rows were held
+# out that chance decides as much.
 _NEARLY = 0.1
+_NEARLY_OF_FEW = 1.0
+_FEW = 1000
 
 
 def choose_votes(
@@ -63,7 +66,8 @@ def choose_votes(
     precise, rare = np.array(
         [_figures(Ballot.weighted(rows, labels, *weights), Y, truth, counts) for weights in tried]
     ).T
-    good = precise >= precise.max() - _NEARLY
+    nearly = _NEARLY_OF_FEW if truth.shape[0] < _FEW else _NEARLY
+    good = precise >= precise.max() - nearly
     return tried[int(np.argmax(np.where(good, rare, -np.inf)))]
 
 
