@@ -31,6 +31,7 @@ from labelspace import metrics
 from labelspace.models import Hyperbolic
 from labelspace.search.found import Found
 from labelspace.search.places import SPACES, PlaceIndex
+from labelspace.space import poincare
 
 LINES = Path(__file__).parent / "results" / "hyperbolic.jsonl"
 N_ROWS = {"wordnet": 2000, "delicious": 2000}
@@ -85,7 +86,7 @@ def order(seeds: tuple[int, ...] = (0, 1, 2), n_rows: int = 5000) -> None:
                     random_state=seed,
                     n_threads=1,
                 ).fit(X, Y)
-                places = model.label_vectors_
+                places = _centred(model)
                 norms = np.linalg.norm(places, axis=1)
                 seen = model.label_counts_ > 0
                 _keep(
@@ -255,6 +256,14 @@ def _spread(groups: list[dict[str, float]]) -> str:
 def _mean(values: list[float], digits: int) -> str:
     text = f"{np.mean(values):.{digits}f}"
     return text if len(values) == 1 else f"{text} ± {np.std(values, ddof=1):.{digits}f}"
+
+
+def _centred(model: Hyperbolic) -> NDArray[Any]:
+    """Return the labels' places, moved so that their weighted middle is that of the space."""
+    places, counts = model.label_vectors_, model.label_counts_
+    if model.space == "poincare":
+        return poincare.mobius_add(-poincare.midpoint(places, counts), places)
+    return places - np.average(places, axis=0, weights=counts)
 
 
 class Remembering:

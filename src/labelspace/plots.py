@@ -70,7 +70,8 @@ def label_map(
     axes.set_axis_off()
     axes.set_title(title)
     bar = figure.colorbar(dots, ax=axes, shrink=0.5, label="rows with the label")
-    ticks = [tick for tick in bar.get_ticks() if float(tick).is_integer()]
+    low, high = bar.mappable.get_clim()
+    ticks = [tick for tick in range(10) if low <= tick <= high]
     bar.set_ticks(ticks, labels=[f"{10**tick:,.0f}" for tick in ticks])
     figure.savefig(path, dpi=130)
     plt.close(figure)

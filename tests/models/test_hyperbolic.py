@@ -98,6 +98,8 @@ def test_a_map_is_there_in_two_dimensions_only(corpus, tmp_path: Path) -> None:
     flat = Hyperbolic(dim=2, n_learners=1, random_state=0).fit(X, Y)
     assert flat.label_map_.shape == (Y.shape[1], 2)
     assert np.linalg.norm(flat.label_map_, axis=1).max() < 1.0
+    apart = poincare.distance(flat.label_vectors_[0], flat.label_vectors_[1:])
+    assert np.allclose(poincare.distance(flat.label_map_[0], flat.label_map_[1:]), apart, atol=1e-3)
     assert not hasattr(Hyperbolic(n_learners=1).fit(X, Y), "label_map_")
     assert not hasattr(Hyperbolic(n_learners=1, dim=2, space="sphere").fit(X, Y), "label_map_")
     flat.save(tmp_path / "model")

@@ -210,6 +210,16 @@ def test_lift_is_the_lorentz_form_of_any_vector(z: np.ndarray) -> None:
     assert np.allclose(poincare.pull_back_lift(g, U, norms), slopes, atol=1e-5)
 
 
+@given(points(n=4, largest=0.99), st.lists(st.floats(0.1, 10), min_size=4, max_size=4))
+def test_midpoint_moves_with_its_points(P: np.ndarray, weights: list[float]) -> None:
+    middle = poincare.midpoint(P, weights)
+    moved = poincare.mobius_add(-middle, P)
+    assert np.allclose(poincare.midpoint(moved, weights), 0.0, atol=1e-6)
+    assert np.allclose(
+        poincare.distance(moved[0], moved[1:]), poincare.distance(P[0], P[1:]), atol=1e-6
+    )
+
+
 @given(points(n=8, largest=0.9))
 def test_largest_inner_product_is_nearest(P: np.ndarray) -> None:
     products = poincare.queries(P[:1]) @ poincare.keys(P).T

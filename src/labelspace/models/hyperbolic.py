@@ -33,6 +33,7 @@ from labelspace.search.found import Found
 from labelspace.search.places import KINDS, PlaceIndex
 from labelspace.search.reasons import Voters, added_up
 from labelspace.search.tally import tally
+from labelspace.space import poincare
 from labelspace.store import Storable
 from labelspace.topk import NO_LABEL, TopK
 from labelspace.training.joint import OPTIMIZERS, JointSettings, train_joint
@@ -145,7 +146,9 @@ class Hyperbolic(LabelRanker):
     label_vectors_ : ndarray of shape (n_labels_, dim)
         Places of the labels as the first learner sees them; zero for a label without rows.
     label_map_ : ndarray of shape (n_labels_, 2)
-        The same, only with ``dim=2`` in the ball: a map that can be drawn.
+        Only with ``dim=2`` in the ball: a map that can be drawn. The same places, moved so that
+        the middle of all labels, each counted as often as it is given, is that of the ball; their
+        distances stay as they are.
     settings_ : dict
         The parameters as the preset and the space have made them.
 
@@ -360,7 +363,9 @@ class Hyperbolic(LabelRanker):
     def label_map_(self) -> NDArray[np.float32]:
         if self.dim != 2 or self.space != "poincare":
             raise AttributeError("label_map_ is there only with dim=2 in the Poincaré ball")
-        return self.label_vectors_
+        places = self.label_vectors_
+        middle = poincare.midpoint(places, self.label_counts_)
+        return poincare.mobius_add(-middle, places).astype(np.float32)
 
     def _first_learner(self, attribute: str) -> JointLearner:
         if not hasattr(self, "learners_"):

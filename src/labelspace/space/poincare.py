@@ -199,6 +199,20 @@ def from_lorentz(X: ArrayLike) -> Floats:
     return _inside(X[..., 1:] / (1.0 + X[..., :1]))
 
 
+def midpoint(U: ArrayLike, weights: ArrayLike) -> Floats:
+    """Return the middle of the rows of ``U`` (n, dim), each with its weight.
+
+    The mean of their Lorentz forms, brought back to the hyperboloid. Moved by −midpoint with
+    ``mobius_add``, the points keep their distances and lie around the middle of the ball.
+
+    >>> midpoint([[0.5, 0.0], [-0.5, 0.0]], [1.0, 1.0]).tolist()
+    [0.0, 0.0]
+    """
+    total = np.asarray(weights, dtype=np.float64) @ to_lorentz(U)
+    square = (total[0] - np.linalg.norm(total[1:])) * (total[0] + np.linalg.norm(total[1:]))
+    return from_lorentz(total / np.sqrt(max(square, _LEAST_GAP)))
+
+
 def queries(U: ArrayLike) -> NDArray[np.float32]:
     """Return the vectors that search for the neighbours of ``U`` among ``keys``.
 
