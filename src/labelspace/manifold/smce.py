@@ -151,8 +151,14 @@ class SMCE(
         edges = solved.as_csr(solved.edges(), n_distinct)
         graph = csr_matrix(edges.maximum(edges.T))
         distances = solved.as_csr(solved.distances, n_distinct)
-        smallest = _CHIP * n_distinct / self.n_clusters
-        labels = self._clusters(connected(graph, points, distances, smallest))
+        whole = connected(
+            graph,
+            points,
+            distances,
+            smallest=_CHIP * n_distinct / self.n_clusters,
+            n_pieces=self.n_clusters,
+        )
+        labels = self._clusters(whole)
         embedding = np.zeros((n_distinct, self.n_components))
         for cluster in range(self.n_clusters):
             inside = np.flatnonzero(labels == cluster)
@@ -160,7 +166,7 @@ class SMCE(
                 part = csr_matrix(graph[inside][:, inside])
                 known = csr_matrix(distances[inside][:, inside])
                 part = connected(part, points[inside], known)
-                embedding[inside] = slowest(part, self.n_components)
+                embedding[inside] = slowest(part, self.n_components + 1)[:, 1:]
         self.labels_ = labels[copied].astype(np.int32)
         self.embedding_ = embedding[copied]
         self.sorted_coefficients_ = np.array(
@@ -223,10 +229,10 @@ class SMCE(
         )
 
     def _clusters(self, graph: csr_matrix) -> NDArray[np.int64]:
-        """Return the parts of a connected graph that hang together least, by its Laplacian."""
+        """Return the parts of a graph that hang together least, by its Laplacian."""
         if self.n_clusters == 1:
             return np.zeros(graph.shape[0], dtype=np.int64)
-        vectors = slowest(graph, self.n_clusters - 1)
+        vectors = slowest(graph, self.n_clusters)
         seed = check_random_state(self.random_state).randint(1 << 31)
         means = KMeans(self.n_clusters, n_init=10, random_state=seed).fit(vectors)
         _, first, number = np.unique(means.labels_, return_index=True, return_inverse=True)
