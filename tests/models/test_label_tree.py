@@ -70,3 +70,10 @@ def test_scores_are_probabilities_of_the_path():
     X, Y = planted_corpus(100)
     top = LabelTree(branching=3, leaf_size=2, random_state=0).fit(X, Y).predict_topk(X, k=3)
     assert np.all((top.scores > 0) & (top.scores <= 1))
+
+
+def test_C_is_chosen_where_there_are_rows_to_tell_from(digits):
+    X, y, _, _ = digits
+    assert LabelTree(random_state=0).fit(X[:100], y[:100]).C_ == 1.0
+    assert LabelTree(random_state=0).fit(X, y).C_ in {0.4, 1.0}
+    assert LabelTree(C=0.1, random_state=0).fit(X, y).C_ == 0.1

@@ -50,6 +50,8 @@ class BalancedLabelTree(LabelTree):
         The shape of the tree; a label may have several leaves.
     index_ : TreeIndex
         Its predictors, ready to be walked.
+    C_ : float
+        The C that was used.
     n_iter_ : int
         The most passes over rows that were made.
 
@@ -82,7 +84,7 @@ class BalancedLabelTree(LabelTree):
         balance: float = 0.8,
         beam: int = 10,
         slack: Literal["auto", "row", "node"] = "auto",
-        C: float = 1.0,
+        C: float | Literal["auto"] = "auto",
         min_weight: float = 0.05,
         idf: bool | Literal["auto"] = "auto",
         tol: float = 0.1,
@@ -126,7 +128,6 @@ class BalancedLabelTree(LabelTree):
                 ambiguity=self.ambiguity,
                 balance=self.balance,
                 n_rounds=self.n_rounds,
-                C=self.C,
                 n_threads=self.n_threads,
                 seed=seed,
             )
