@@ -24,7 +24,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from labelspace import threads
+from labelspace import metrics, threads
 from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import in_blocks
@@ -58,12 +58,15 @@ PRESETS: dict[str, dict[str, Any]] = {
         "dropout": 0.0,
         "loss": "binary",
         "biases": True,
-        "scale": 20.0,
+        "scale": 10.0,
+        "tail": 1.0,
         "regularizer": "glas",
         "regularizer_weight": 10.0,
-        "n_epochs": 10,
+        "n_epochs": 8,
         "batch_size": 512,
-        "learning_rate": 1e-3,
+        "learning_rate": 3e-3,
+        "row_rule": "adam",
+        "row_learning_rate": 3e-3,
     },
     "paper": {
         "dim": 1024,
@@ -74,25 +77,27 @@ PRESETS: dict[str, dict[str, Any]] = {
         "dropout": 0.0,
         "loss": "margin",
         "biases": False,
-        "scale": 20.0,
+        "scale": 10.0,
+        "tail": 0.0,
         "regularizer": "glas",
         "regularizer_weight": 10.0,
         "n_epochs": 10,
         "batch_size": 4096,
         "learning_rate": 1e-3,
+        "row_rule": "adam",
+        "row_learning_rate": 1e-3,
     },
 }
 
 # Few rows are overfitted by a hidden layer.
 _SMALL = 10_000
 _FOR_SMALL: dict[str, Any] = {
-    "dim": 256,
     "hidden": (),
-    "keep_features": 0.5,
-    "scale": 10.0,
-    "n_epochs": 12,
+    "keep_features": 0.4,
+    "n_epochs": 15,
     "batch_size": 128,
-    "learning_rate": 4e-3,
+    "row_rule": "adagrad",
+    "row_learning_rate": 2e-2,
 }
 
 
@@ -110,7 +115,8 @@ class GLaS(LabelRanker):
     dim : int, optional
         Dimensions of the space: 512 (1024).
     hidden : tuple of int, optional
-        Widths of the network's hidden layers: (512,) ((1024,)).
+        Widths of the network's hidden layers: (512,), but none for fewer than 10,000 rows
+        ((1024,)).
     activation : {"relu", "linear"}, optional
         What stands between layers: relu (relu).
     weight_norm : bool, optional
@@ -125,7 +131,10 @@ class GLaS(LabelRanker):
     biases : bool, optional
         Whether labels have biases, and scores a learned scale: True (False).
     scale : float, optional
-        Factor of inner products in binary and softmax: 20 (20).
+        Factor of inner products in binary and softmax: 10 (10). Smaller holds back more.
+    tail : float, optional
+        How much rare labels are preferred, with ``loss="binary"``: 0 ranks by probability, 1 by
+        probability times inverse propensity, which is what PSP counts: 1 (0).
     margin : float, default=0.3
         By how much a row's label should stand above others, for margin and mining.
     n_hardest : int, default=10
@@ -141,13 +150,16 @@ class GLaS(LabelRanker):
     n_sampled : int, default=4096
         Labels that a batch is scored against, those of its rows among them.
     n_epochs : int, optional
-        Passes over the rows at most: 10 (10); small corpora get more, for 60 steps.
+        Passes over the rows at most: 8 (10); small corpora get more, for 60 steps.
     batch_size : int, optional
         Rows in a step: 512 (4096).
     learning_rate : float, optional
-        First step size, falling to zero: 0.001 (0.001).
-    row_rule : {"adam", "adagrad"}, default="adam"
-        How the rows of the two tables move; adagrad takes a third of the memory.
+        First step size of the network's dense layers, falling to zero: 0.003 (0.001).
+    row_rule : {"adam", "adagrad"}, optional
+        How the rows of the two tables, features and labels, move; adagrad takes a third of the
+        memory: adam (adam).
+    row_learning_rate : float, optional
+        First step size of the tables: 0.003 (0.001).
     validation : float, default=0.0
         Share of the rows that is held out to measure each epoch on.
     patience : int, default=2
@@ -167,14 +179,17 @@ class GLaS(LabelRanker):
     idf : bool, default=False
         Whether features are weighted by inverse document frequency: for 0-1 features or counts.
     k, threshold, random_state, n_threads
-        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are probabilities
-        with ``loss="binary"``, else inner products (and biases).
+        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are
+        probabilities with ``loss="binary"`` and ``tail=0``, preferences from 0 to 1 with
+        ``loss="binary"`` and a tail, else inner products (and biases).
 
     Attributes
     ----------
     encoder_ : NetworkEncoder
         The network.
-    index_ : index of the labels' vectors
+    index_ : index of the labels' vectors and biases
+    vectors_ : ndarray of shape (n_labels_, dim)
+        Unit vectors of the labels.
     history_ : History
         Loss and, with ``validation``, quality of each epoch.
     settings_ : dict
@@ -202,6 +217,7 @@ class GLaS(LabelRanker):
         "loss": [StrOptions({"binary", "softmax", "margin", "mining"}), None],
         "biases": ["boolean", None],
         "scale": [Interval(Real, 0, None, closed="neither"), None],
+        "tail": [Interval(Real, 0, None, closed="left"), None],
         "margin": [Interval(Real, 0, None, closed="left")],
         "n_hardest": [Interval(Integral, 1, None, closed="left")],
         "all_positives": ["boolean"],
@@ -215,7 +231,8 @@ class GLaS(LabelRanker):
         "n_epochs": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
-        "row_rule": [StrOptions({"adam", "adagrad"})],
+        "row_rule": [StrOptions({"adam", "adagrad"}), None],
+        "row_learning_rate": [Interval(Real, 0, None, closed="neither"), None],
         "validation": [Interval(Real, 0, 1, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
         "checkpoint": [str, None],
@@ -239,6 +256,7 @@ class GLaS(LabelRanker):
         loss: str | None = None,
         biases: bool | None = None,
         scale: float | None = None,
+        tail: float | None = None,
         margin: float = 0.3,
         n_hardest: int = 10,
         all_positives: bool = True,
@@ -249,7 +267,8 @@ class GLaS(LabelRanker):
         n_epochs: int | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
-        row_rule: str = "adam",
+        row_rule: str | None = None,
+        row_learning_rate: float | None = None,
         validation: float = 0.0,
         patience: int = 2,
         checkpoint: str | None = None,
@@ -274,6 +293,7 @@ class GLaS(LabelRanker):
         self.loss = loss
         self.biases = biases
         self.scale = scale
+        self.tail = tail
         self.margin = margin
         self.n_hardest = n_hardest
         self.all_positives = all_positives
@@ -285,6 +305,7 @@ class GLaS(LabelRanker):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.row_rule = row_rule
+        self.row_learning_rate = row_learning_rate
         self.validation = validation
         self.patience = patience
         self.checkpoint = checkpoint
@@ -327,10 +348,10 @@ class GLaS(LabelRanker):
 
         seed = int(check_random_state(self.random_state).randint(1 << 31))
         X = self.rows_.encode(X)
-        self._place_new(X, Y)
+        vectors = self._place_new(X, Y)
         learned, _ = _split(X, Y, 0.0, seed)
         if not learned.size:
-            self._index()
+            self._index(vectors)
             return
         settings = replace(self._task_settings(), weight_norm=False, scale=self.scale_)
         task = LabelEmbeddingTask(
@@ -338,7 +359,7 @@ class GLaS(LabelRanker):
             Y[learned],
             settings,
             likeness=self._likeness(Y[learned]),
-            start=(self.encoder_, self.vectors_, self.biases_),
+            start=(self.encoder_, vectors, self.biases_),
             seed=seed,
             device=device_of(self.device),
         )
@@ -347,7 +368,7 @@ class GLaS(LabelRanker):
             n_epochs=2,
             min_steps=10,
             learning_rate=0.1 * self.settings_["learning_rate"],
-            row_learning_rate=0.1 * self.settings_["learning_rate"],
+            row_learning_rate=0.1 * self.settings_["row_learning_rate"],
             patience=None,
             checkpoint=None,
         )
@@ -371,13 +392,13 @@ class GLaS(LabelRanker):
         """Keep what prediction needs of what was learned."""
         self.encoder_ = task.network.exported(self.storage)
         self.scale_ = task.score_scale
-        self.vectors_, self.biases_ = task.label_vectors()
+        vectors, self.biases_ = task.label_vectors()
         self.center_, self.typical_score_ = task.typical()
-        self._index()
+        self._index(vectors)
 
-    def _index(self) -> None:
-        biases = self.biases_ / (self.scale_ * _CONSTANT)
-        keys = np.column_stack((self.vectors_, biases)).astype(np.float32)
+    def _index(self, vectors: NDArray[np.float32]) -> None:
+        biases = (self.biases_ + self._preference()) / (self.scale_ * _CONSTANT)
+        keys = np.column_stack((vectors, biases)).astype(np.float32)
         kind = self.search
         if kind == "auto":
             kind = "exact" if len(keys) <= _FEW_LABELS else "clustered"
@@ -388,19 +409,37 @@ class GLaS(LabelRanker):
             self.index_ = GraphIndex(keys)
         elif kind == "product":
             self.index_ = ProductIndex(keys, n_probes=self.n_probes)
+            self.whole_vectors_ = vectors.astype(np.float16)
         else:
             self.index_ = ClusteredIndex(keys, n_probes=self.n_probes, storage=self.storage)
 
-    def _place_new(self, X: csr_matrix, Y: csr_matrix) -> None:
+    def _preference(self) -> Any:
+        """Return what is added to the logits of rare labels."""
+        if self.settings_["loss"] != "binary":
+            return 0.0
+        rarity = metrics.inverse_propensity(
+            self.label_counts_, self.n_examples_, n_labels=self.n_labels_
+        )
+        return self.settings_["tail"] * np.log(rarity)
+
+    @property
+    def vectors_(self) -> NDArray[np.float32]:
+        if isinstance(self.index_, ProductIndex):  # which keeps them too coarsely to learn on from
+            return self.whole_vectors_.astype(np.float32)
+        vectors = self.index_.vectors(np.arange(self.index_.n_keys))[:, :-1]
+        return sphere.keys(np.ascontiguousarray(vectors, dtype=np.float32))
+
+    def _place_new(self, X: csr_matrix, Y: csr_matrix) -> NDArray[np.float32]:
         """Let new labels point from the middle of all rows to the middle of theirs.
 
         The bias is such that their own rows score as rows score their labels on average, but not
         above that of every other label.
         """
-        n_old = len(self.vectors_)
+        vectors = self.vectors_
+        n_old = len(vectors)
         n_new = Y.shape[1] - n_old
         if not n_new:
-            return
+            return vectors
         Z = self.encoder_.encode(X)
         own = csr_matrix(Y[:, n_old:].T)
         counts = np.maximum(np.diff(own.indptr), 1).astype(np.float32)
@@ -410,8 +449,8 @@ class GLaS(LabelRanker):
         if self.settings_["biases"]:
             biases = self.typical_score_ - self.scale_ * np.einsum("ij,ij->i", middles, placed)
             biases = np.minimum(biases, self.biases_.max(initial=-20.0))
-        self.vectors_ = np.concatenate((self.vectors_, placed))
         self.biases_ = np.concatenate((self.biases_, biases.astype(np.float32)))
+        return np.concatenate((vectors, placed))
 
     def _threads(self, X: csr_matrix) -> AbstractContextManager[Any]:
         """Learn on one thread where steps are so small that threads would wait for each other."""
@@ -461,8 +500,8 @@ class GLaS(LabelRanker):
             min_steps=60,
             batch_size=self.settings_["batch_size"],
             learning_rate=self.settings_["learning_rate"],
-            row_learning_rate=self.settings_["learning_rate"],
-            row_rule=self.row_rule,
+            row_learning_rate=self.settings_["row_learning_rate"],
+            row_rule=self.settings_["row_rule"],
             patience=self.patience if self.validation else None,
             checkpoint=self.checkpoint,
             seed=seed,

@@ -158,7 +158,7 @@ class _Training:
         seed = self.settings.seed
         rng = np.random.default_rng([seed, epoch])
         torch.manual_seed((seed * 100_003 + epoch) % (1 << 62))
-        started = time.perf_counter()
+        started, cpu_started = time.perf_counter(), time.process_time()
         sums: dict[str, float] = defaultdict(float)
         self.task.module.train()
         order = rng.permutation(self.n_rows)
@@ -167,9 +167,12 @@ class _Training:
             for name, value in self._step(rows, rng, step).items():
                 sums[name] += float(value.detach()) / self.per_epoch
         self.task.module.eval()
-        seconds = time.perf_counter() - started
+        taken = {
+            "seconds": time.perf_counter() - started,
+            "cpu_seconds": time.process_time() - cpu_started,
+        }
         quality = self.task.evaluate()
-        self.history.add({"epoch": epoch + 1, **sums, "seconds": seconds, **quality})
+        self.history.add({"epoch": epoch + 1, **sums, **taken, **quality})
         if self.settings.patience is not None and self.settings.monitor in quality:
             self._keep_best(quality[self.settings.monitor])
         if self.settings.checkpoint:

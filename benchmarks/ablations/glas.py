@@ -1,0 +1,277 @@
+"""What each part of GLaS is worth: ``python -m benchmarks.ablations.glas``.
+
+The paper's Table 1 (one choice changed at a time), Table 2 (gap between training and test) and
+Figure 1 (both over epochs), on our corpora and over three seeds. Every run adds a line to
+``results/ablations/glas.jsonl`` and is not made again; tables and plots of the method's page are
+written from these lines alone (``--render`` does only that). ``--corpora``, ``--seeds`` and
+``--budget`` (minutes) choose what to run.
+
+Runs on wordnet see 20,000 rows in 256 dimensions, so that all of them fit into an hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_matrix, load_npz
+
+from benchmarks.corpora import ROOT, prepare
+from benchmarks.measure import Stopwatch
+from labelspace import metrics, threads
+from labelspace.encoders.unit_rows import UnitRows
+from labelspace.models import GLaS
+from labelspace.training.deep import train
+from labelspace.training.label_embedding import LabelEmbeddingTask
+
+LINES = ROOT / "benchmarks" / "results" / "ablations" / "glas.jsonl"
+PAGE = ROOT / "docs" / "methods" / "glas.md"
+PICTURES = ROOT / "docs" / "assets"
+BEGIN, END = "<!-- ablations -->", "<!-- ablations: end -->"
+
+# Corpus: (training rows, parameters that all its runs share).
+CORPORA: dict[str, tuple[int | None, dict[str, Any]]] = {
+    "bibtex": (None, {}),
+    "delicious": (None, {"dim": 256, "hidden": (256,)}),
+    "wordnet": (20_000, {"dim": 256, "hidden": (256,), "n_sampled": 2048}),
+}
+# The paper's algorithm at a size that CPUs can train: its loss, no biases, weight norm.
+PAPER = {"preset": "paper", "dim": 256, "hidden": (256,), "batch_size": 512, "loss": "mining"}
+MEASURED_ROWS = 2000
+
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "as it is": [{}],
+    "regulariser": [
+        {"regularizer": kind} for kind in ("none", "spread-out", "laplacian", "gravity")
+    ],
+    "likeness": [{"similarity": kind} for kind in ("geometric", "pmi", "jaccard")],
+    "weight": [{"regularizer_weight": weight} for weight in (1.0, 100.0, 1000.0)],
+    "input dropout": [{"keep_features": keep} for keep in (1.0, 0.6, 0.4)],
+    "batch": [{"batch_size": size} for size in (256, 2048)],
+    "dimension": [{"dim": dim} for dim in (64, 128)],
+    "network": [{"hidden": ()}, {"activation": "linear"}, {"weight_norm": True}],
+    "loss": [{"loss": "softmax"}, {"biases": False}, {"tail": 0.0}],
+    "the paper's algorithm": [
+        PAPER,
+        PAPER | {"regularizer": "none"},
+        PAPER | {"regularizer": "spread-out"},
+        PAPER | {"regularizer": "gravity"},
+        PAPER | {"regularizer": "none", "keep_features": 1.0},
+        PAPER | {"loss": "margin"},
+    ],
+}
+
+
+def measure(corpus: str, parameters: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Train once and return what every epoch gives on training and test rows."""
+    X, Y, X_test, Y_test = _rows(corpus)
+    model = GLaS(**CORPORA[corpus][1] | parameters, random_state=seed, n_threads=1)
+    model.settings_ = model._chosen(X.shape[0])
+    asked = np.random.default_rng(1).permutation(X_test.shape[0])[:MEASURED_ROWS]
+    with threads.limit(1), Stopwatch() as watch:
+        task = LabelEmbeddingTask(
+            X,
+            Y,
+            model._task_settings(),
+            likeness=model._likeness(Y),
+            held_out=(X_test[asked], Y_test[asked]),
+            seed=seed,
+        )
+        history = train(task, X.shape[0], model._training(seed))
+    if model.settings_["loss"] == "binary":
+        rarity = metrics.inverse_propensity(task.counts, X.shape[0])
+        task.biases.values[:, 0] += torch.from_numpy(
+            (model.settings_["tail"] * np.log(rarity)).astype(np.float32)
+        )
+    top = task.rank(X_test, 5)
+    figures = metrics.evaluate(Y_test, top, label_counts=task.counts, n_examples=X.shape[0])
+    figures |= {f"GLaS {name}": value for name, value in metrics.psp_glas(Y_test, top).items()}
+    return {
+        "corpus": corpus,
+        "parameters": parameters,
+        "seed": seed,
+        "train_curve": [round(value, 2) for value in history["train P@1"]],
+        "test_curve": [round(value, 2) for value in history["P@1"]],
+        "test": {name: round(value, 3) for name, value in figures.items()},
+        "cpu_s": round(watch.cpu_s, 2),
+    }
+
+
+def run(corpora: Iterable[str], seeds: Iterable[int], budget_s: float) -> None:
+    """Make the runs that are not there yet, the plain ones of every corpus first."""
+    started = time.monotonic()
+    there = {_key(line) for line in read_lines()}
+    for variants in VARIANTS.values():
+        for parameters in variants:
+            for corpus in corpora:
+                for seed in seeds:
+                    line = {"corpus": corpus, "parameters": parameters, "seed": seed}
+                    if _key(line) in there:
+                        continue
+                    if time.monotonic() - started > budget_s:
+                        print("The time for one command is over: run it again to go on.")
+                        return
+                    line = measure(corpus, parameters, seed)
+                    LINES.parent.mkdir(parents=True, exist_ok=True)
+                    with open(LINES, "a", encoding="utf-8") as file:
+                        file.write(json.dumps(line) + "\n")
+                    print(corpus, seed, parameters, line["test"]["P@1"], line["cpu_s"], flush=True)
+
+
+def read_lines() -> list[dict[str, Any]]:
+    """Return what has been measured."""
+    if not LINES.exists():
+        return []
+    return [json.loads(line) for line in LINES.read_text(encoding="utf-8").splitlines()]
+
+
+def render() -> None:
+    """Write the tables and plots of the method's page."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in read_lines():
+        found[_setting(line["corpus"], line["parameters"])].append(line)
+    text = "\n\n".join([_choices(found), _gaps(found), *_pictures(found)])
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+def _choices(found: dict[str, list[dict[str, Any]]]) -> str:
+    names = [name for name in CORPORA if any(key.startswith(name) for key in found)]
+    rows = ["| what | " + " | ".join(f"{name}: P@1, nDCG@5, PSP@1" for name in names) + " |"]
+    rows.append("|---" * (len(names) + 1) + "|")
+    for what, variants in VARIANTS.items():
+        for parameters in variants:
+            given = ", ".join(f"{name}={value}" for name, value in parameters.items())
+            cells = []
+            for name in names:
+                lines = found.get(_setting(name, parameters), [])
+                cells.append(
+                    " / ".join(_spread(lines, which) for which in ("P@1", "nDCG@5", "PSP@1"))
+                    if lines
+                    else "–"
+                )
+            title = f"{what}: `{given}`" if given else what
+            rows.append(f"| {title} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def _gaps(found: dict[str, list[dict[str, Any]]]) -> str:
+    rows = ["| corpus | setting | train P@1 | test P@1 | gap |", "|---|---|--:|--:|--:|"]
+    for corpus in CORPORA:
+        for parameters in [
+            {},
+            {"regularizer": "none"},
+            PAPER,
+            PAPER | {"regularizer": "none"},
+            PAPER | {"regularizer": "none", "keep_features": 1.0},
+        ]:
+            lines = found.get(_setting(corpus, parameters), [])
+            if not lines:
+                continue
+            train_end = np.array([line["train_curve"][-1] for line in lines])
+            test_end = np.array([line["test_curve"][-1] for line in lines])
+            cells = [
+                f"{one.mean():.2f} ± {one.std():.2f}"
+                for one in (train_end, test_end, train_end - test_end)
+            ]
+            rows.append(f"| {corpus} | {_title(parameters)} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def _pictures(found: dict[str, list[dict[str, Any]]]) -> list[str]:
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "labelspace"
+    from matplotlib import pyplot
+
+    links = []
+    for corpus in CORPORA:
+        drawn = [
+            (_title(parameters), found[_setting(corpus, parameters)], color)
+            for parameters, color in (
+                (PAPER, "#1f5fa8"),
+                (PAPER | {"regularizer": "none", "keep_features": 1.0}, "#c2571a"),
+                ({}, "#3a8a4d"),
+            )
+            if _setting(corpus, parameters) in found
+        ]
+        if not drawn:
+            continue
+        figure, axes = pyplot.subplots(figsize=(7.0, 4.0), layout="constrained")
+        for title, lines, color in drawn:
+            for which, style in (("train_curve", "--"), ("test_curve", "-")):
+                curves = np.array([line[which] for line in lines])
+                epochs = np.arange(1, curves.shape[1] + 1)
+                name = f"{title}, {which.removesuffix('_curve')}"
+                axes.plot(epochs, curves.mean(axis=0), style, color=color, label=name)
+        axes.set(xlabel="epoch", ylabel="P@1", title=corpus)
+        axes.grid(alpha=0.25)
+        axes.legend(fontsize=8, frameon=False)
+        path = PICTURES / f"glas-epochs-{corpus}.svg"
+        figure.savefig(path, metadata={"Date": None})
+        pyplot.close(figure)
+        links.append(
+            f"![P@1 of training and test rows over epochs on {corpus}](../assets/{path.name})"
+        )
+    return links
+
+
+def _title(parameters: dict[str, Any]) -> str:
+    if parameters in ({}, {"regularizer": "none"}):
+        return "default" if not parameters else "default, no regulariser"
+    if parameters == PAPER:
+        return "paper, GLaS"
+    if "keep_features" in parameters:
+        return "paper, no regulariser, no dropout"
+    return "paper, no regulariser"
+
+
+def _spread(lines: list[dict[str, Any]], which: str) -> str:
+    values = np.array([line["test"][which] for line in lines])
+    return f"{values.mean():.2f} ± {values.std():.2f}" if len(values) > 1 else f"{values[0]:.2f}"
+
+
+def _setting(corpus: str, parameters: dict[str, Any]) -> str:
+    return f"{corpus} {json.dumps(parameters, sort_keys=True)}"
+
+
+def _key(line: dict[str, Any]) -> str:
+    return f"{_setting(line['corpus'], line['parameters'])} {line['seed']}"
+
+
+def _rows(corpus: str) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix]:
+    folder = Path(prepare(corpus).folder)
+    parts = [
+        csr_matrix(load_npz(folder / f"{part}_{which}.npz"), dtype=np.float32)
+        for part in ("train", "test")
+        for which in "XY"
+    ]
+    X, Y, X_test, Y_test = parts
+    kept = np.flatnonzero(np.diff(Y.indptr))
+    n_rows = CORPORA[corpus][0]
+    kept = np.random.default_rng(0).permutation(kept)[:n_rows]
+    unit = UnitRows().learn(X)
+    return unit.encode(csr_matrix(X[kept])), csr_matrix(Y[kept]), unit.encode(X_test), Y_test
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--render", action="store_true", help="only write tables and plots")
+    parser.add_argument("--corpora", default=",".join(CORPORA))
+    parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--budget", type=float, default=55.0, help="minutes")
+    chosen = parser.parse_args()
+    if not chosen.render:
+        seeds = [int(seed) for seed in chosen.seeds.split(",")]
+        run(chosen.corpora.split(","), seeds, 60.0 * chosen.budget)
+    render()

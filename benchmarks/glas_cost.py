@@ -1,0 +1,128 @@
+"""What GLaS costs as labels grow: ``python -m benchmarks.glas_cost``.
+
+Made-up corpora with the same rows and features and 10,000, 100,000 and 670,000 labels: CPU seconds
+of an epoch, peak memory beside that of parameters and optimiser, milliseconds of a single
+prediction on one thread with each search, and the share of the exact search's five best labels that
+it finds. Each size runs in a process of its own; the table of the method's page is written from
+``results/ablations/glas_cost.json`` (``--render`` does only that).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.corpora import ROOT
+from benchmarks.measure import MIB, Stopwatch, peak_rss_mib
+from labelspace.data.synthetic import SyntheticCorpus
+from labelspace.models import GLaS
+from labelspace.models.glas import _CONSTANT, _with_constant
+
+RESULTS = ROOT / "benchmarks" / "results" / "ablations" / "glas_cost.json"
+PAGE = ROOT / "docs" / "methods" / "glas.md"
+BEGIN, END = "<!-- cost -->", "<!-- cost: end -->"
+SIZES = (10_000, 100_000, 670_000)
+SEARCHES = ("exact", "clustered", "graph", "product")
+N_ROWS, N_FEATURES, DIM, N_EPOCHS = 20_000, 50_000, 128, 2
+N_ASKED = 200
+
+
+def measure(n_labels: int) -> dict[str, Any]:
+    """Train on one corpus and ask it with every search."""
+    made = SyntheticCorpus(N_ROWS, n_features=N_FEATURES, n_labels=n_labels, n_test=N_ASKED)
+    train, test = made.sample(), made.sample(split="test")
+    before = peak_rss_mib()
+    model = GLaS(
+        dim=DIM,
+        hidden=(DIM,),
+        n_epochs=N_EPOCHS,
+        row_rule="adagrad",
+        row_learning_rate=0.03,
+        search="exact",
+        random_state=0,
+        n_threads=1,
+    )
+    model.fit(train.X, train.Y)
+    parameters = 4 * DIM * (N_FEATURES + n_labels)
+    line: dict[str, Any] = {
+        "n_labels": n_labels,
+        "epoch_s": round(float(np.mean(model.history_["cpu_seconds"])), 2),
+        "parameters_mib": round(parameters / MIB),
+        "beyond_mib": round(peak_rss_mib() - before - parameters / MIB),
+        "searches": {},
+    }
+    Z = _with_constant(model.encoder_.encode(model.rows_.encode(test.X)), _CONSTANT)
+    vectors, right = model.vectors_, model.index_.search(Z, 5).ids
+    for kind in SEARCHES:
+        if kind == "graph" and n_labels > 100_000:
+            continue  # half an hour to build on one core
+        model.search = kind
+        with Stopwatch() as building:
+            model._index(vectors)
+        found = model.index_.search(Z, 5).ids
+        recall = np.mean([np.isin(a, b).mean() for a, b in zip(right, found, strict=True)])
+        line["searches"][kind] = {
+            "build_s": round(building.cpu_s, 1),
+            "recall": round(100 * float(recall), 1),
+            "ms": round(_single_ms(model, test.X), 3),
+        }
+    return line
+
+
+def _single_ms(model: GLaS, X: Any) -> float:
+    """Return the CPU milliseconds of ``predict_topk`` for one row, the median of many."""
+    rows = [X[row] for row in range(X.shape[0])]
+    for row in rows[:20]:
+        model.predict_topk(row, k=5)
+    taken = []
+    for row in rows:
+        start = time.process_time()
+        model.predict_topk(row, k=5)
+        taken.append(time.process_time() - start)
+    return 1000.0 * float(np.median(taken))
+
+
+def render() -> None:
+    """Write the table of the method's page."""
+    rows = [
+        "| labels | CPU s per epoch | parameters MiB | beyond them MiB | search | build s | "
+        "finds | ms for one row |",
+        "|--:|--:|--:|--:|---|--:|--:|--:|",
+    ]
+    for line in json.loads(RESULTS.read_text(encoding="utf-8")):
+        head = f"{line['n_labels']:,} | {line['epoch_s']} | {line['parameters_mib']:,} | "
+        head += f"{line['beyond_mib']:,}"
+        for kind, one in line["searches"].items():
+            rows.append(f"| {head} | {kind} | {one['build_s']} | {one['recall']} % | {one['ms']} |")
+            head = " | | | "
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    text = "\n".join(rows)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--render", action="store_true", help="only write the table")
+    parser.add_argument("--labels", type=int, help="measure one size and print its line")
+    chosen = parser.parse_args()
+    if chosen.labels:
+        print(json.dumps(measure(chosen.labels)))
+        sys.exit()
+    if not chosen.render:
+        lines = []
+        for size in SIZES:
+            command = [sys.executable, "-m", "benchmarks.glas_cost", "--labels", str(size)]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            lines.append(json.loads(done.stdout.splitlines()[-1]))
+            print(lines[-1], flush=True)
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        RESULTS.write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
+    render()
