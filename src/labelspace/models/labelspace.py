@@ -37,7 +37,7 @@ from labelspace.search.each_other import neighbors_of_keys
 from labelspace.search.evidence import Evidence, LabelPlaces, gather_evidence
 from labelspace.search.found import Found
 from labelspace.search.joined import best_candidates
-from labelspace.search.reasons import Voters, features_for, half_and_half
+from labelspace.search.reasons import Speakers, Voters, half_and_half
 from labelspace.search.sparse import SparseIndex
 from labelspace.search.tally import tally
 from labelspace.space import sphere
@@ -338,10 +338,12 @@ class LabelSpace(LabelRanker):
         explained = []
         for row in range(len(top)):
             voters = Voters(found.ids[row], voices[row], self.Y_)
+            speakers = Speakers(X[row], self.classifiers_)
             explanations = []
             for label, score in top.given(row):
-                spoke = features_for(X[row], self.classifiers_, label)
-                reasons = half_and_half(voters.reasons_for(label), spoke, n_reasons)
+                reasons = half_and_half(
+                    voters.reasons_for(label), speakers.reasons_for(label), n_reasons
+                )
                 explanations.append(Explanation(label, score, reasons))
             explained.append(explanations)
         return explained

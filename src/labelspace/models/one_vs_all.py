@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from labelspace import metrics
 from labelspace.base import Explanation, LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.search.reasons import features_for
+from labelspace.search.reasons import Speakers
 from labelspace.search.sparse import SparseIndex
 from labelspace.topk import TopK
 from labelspace.training.squared_hinge import train_squared_hinge
@@ -156,10 +156,13 @@ class OneVsAll(LabelRanker):
     def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
         """A reason is a feature of the row; its weight is what it adds to the label's score."""
         Z = self.rows_.encode(X)
-        return [
-            [
-                Explanation(label, score, features_for(Z[row], self.index_, label)[:n_reasons])
-                for label, score in top.given(row)
-            ]
-            for row in range(len(top))
-        ]
+        explained = []
+        for row in range(len(top)):
+            speakers = Speakers(Z[row], self.index_)
+            explained.append(
+                [
+                    Explanation(label, score, speakers.reasons_for(label)[:n_reasons])
+                    for label, score in top.given(row)
+                ]
+            )
+        return explained

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix, csr_matrix
 
 from labelspace.base import Reason
 from labelspace.search.sparse import SparseIndex
@@ -36,19 +36,40 @@ class Voters:
         self, ids: NDArray[np.integer], voices: NDArray[np.floating], Y: csr_matrix
     ) -> None:
         self.ids, self.voices = added_up(ids, voices)
-        self.ballots = csr_matrix(Y[self.ids])
+        self._ballots = csc_matrix(Y[self.ids])
 
     def reasons_for(self, label: int) -> list[Reason]:
         """Return the voters that have ``label``."""
-        having = self.ballots[:, [label]].toarray().ravel() != 0
+        having = self._ballots.indices[_column(self._ballots, label)]
         return _largest_first("example", self.ids[having], self.voices[having])
 
 
-def features_for(row: csr_matrix, classifiers: SparseIndex, label: int) -> list[Reason]:
-    """Return the features of one row that speak for a label, each with value × weight."""
-    weights = classifiers.inverted[row.indices][:, [label]].toarray().ravel()
-    parts = row.data * weights
-    return _largest_first("feature", row.indices[parts > 0], parts[parts > 0])
+class Speakers:
+    """The features of one row, and what each adds to the margins of labels: value × weight.
+
+    Parameters
+    ----------
+    row : csr_matrix of shape (1, n_features)
+    classifiers : SparseIndex
+        Weights of each label.
+
+    Examples
+    --------
+    >>> classifiers = SparseIndex(csr_matrix([[0.5, -1.0, 0.0], [0.0, 0.0, 1.0]]))
+    >>> Speakers(csr_matrix([[2.0, 1.0, 0.0]]), classifiers).reasons_for(0)
+    [Reason(kind='feature', id=0, weight=1.0)]
+    """
+
+    def __init__(self, row: csr_matrix, classifiers: SparseIndex) -> None:
+        self.row = row
+        self._weights = csc_matrix(classifiers.inverted[row.indices])
+
+    def reasons_for(self, label: int) -> list[Reason]:
+        """Return the features that speak for ``label``."""
+        column = _column(self._weights, label)
+        spoke = self._weights.indices[column]
+        parts = self.row.data[spoke] * self._weights.data[column]
+        return _largest_first("feature", self.row.indices[spoke][parts > 0], parts[parts > 0])
 
 
 def half_and_half(one: list[Reason], other: list[Reason], n_reasons: int) -> list[Reason]:
@@ -74,6 +95,10 @@ def added_up(
     heard = (ids >= 0) & (weights > 0)
     voters, places = np.unique(ids[heard], return_inverse=True)
     return voters, np.bincount(places, weights[heard], voters.size)
+
+
+def _column(matrix: csc_matrix, number: int) -> slice:
+    return slice(matrix.indptr[number], matrix.indptr[number + 1])
 
 
 def _largest_first(kind: str, ids: NDArray[Any], weights: NDArray[Any]) -> list[Reason]:
