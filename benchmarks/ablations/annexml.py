@@ -191,7 +191,8 @@ def table() -> str:
     cells = {(line["corpus"], line["what"]): _cell(line) for line in _lines()}
     titles = dict.fromkeys(what for _, what in cells)
     rows = ["| what | " + " | ".join(CORPORA) + " |", "|---" * (len(CORPORA) + 1) + "|"]
-    for title in sorted(titles, key=lambda title: title.split(":")[0] != "as it is"):
+    groups = ["as it is", "learners", *TRAINED, *ANSWERED, "search"]
+    for title in sorted(titles, key=lambda title: groups.index(title.split(":")[0])):
         there = " | ".join(cells.get((corpus, title), "–") for corpus in CORPORA)
         rows.append(f"| {title} | {there} |")
     return "\n".join(rows)

@@ -371,16 +371,20 @@ class AnnexML(LabelRanker):
             seed=seeds[0],
             n_threads=self.n_threads,
         )
-        for learner, seed in zip(self.learners_, seeds, strict=True):
+
+        def learn_on(number: int) -> None:
+            learner, seed = self.learners_[number], seeds[number]
             if isinstance(learner, Learner):
                 self._append(learner, X, Y, graph, np.arange(X.shape[0]), n_old, seed)
-                continue
+                return
             assigned = learner.partition.assign(X)
-            for number in np.unique(assigned):
-                part = learner.parts[number]
+            for chosen in np.unique(assigned):
+                part = learner.parts[chosen]
                 if part is not None:
-                    new = np.flatnonzero(assigned == number)
+                    new = np.flatnonzero(assigned == chosen)
                     self._append(part, X, Y, None, new, n_old, seed)
+
+        side_by_side(learn_on, range(len(seeds)), self.n_threads)
 
     def _append(
         self,
