@@ -44,3 +44,15 @@ def test_only_the_largest_entries_are_kept_block_by_block(monkeypatch):
     np.fill_diagonal(whole, 0)
     expected = np.where(whole >= np.sort(whole, axis=1)[:, [-4]], whole, 0)
     np.testing.assert_allclose(cut, expected, rtol=1e-6)
+
+
+def test_features_that_most_labels_have_are_left_out_first():
+    # Feature 0 is in all labels, the others in two each.
+    X = np.zeros((6, 4), dtype=np.float32)
+    X[:, 0] = 1.0
+    X[np.arange(6), 1 + np.arange(6) // 2] = 1.0
+    Y = csr_matrix(np.eye(6, dtype=np.float32))
+    whole, cut = (centroid_affinity(csr_matrix(X), Y, budget=b).toarray() for b in (100, 2))
+    assert whole[0, 5] > 0
+    assert cut[0, 1] > 0
+    assert cut[0, 5] == 0

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, vstack
 
 from labelspace.graph.cooccurrence import cooccurrence, similarity
+from labelspace.graph.label_knn import shortest_lists
 from labelspace.topk import TopK, topk_csr
 
 _BLOCK = 2048
@@ -48,7 +49,12 @@ def confusion_affinity(Y: csr_matrix, answers: TopK, n_neighbors: int = 20) -> c
 
 
 def centroid_affinity(
-    X: csr_matrix, Y: csr_matrix, n_neighbors: int = 20, *, n_features: int = 100
+    X: csr_matrix,
+    Y: csr_matrix,
+    n_neighbors: int = 20,
+    *,
+    n_features: int = 100,
+    budget: int = 3000,
 ) -> csr_matrix:
     """Return the cosines of the labels' centroids, the largest of each label.
 
@@ -59,9 +65,16 @@ def centroid_affinity(
     n_neighbors : int
     n_features : int
         Largest values of a centroid that are looked at.
+    budget : int
+        Labels compared with a label on average. The features that most labels have are left out
+        until the rest fits: they say little and would cost most.
     """
     centroids = label_centroids(X, Y, n_features)
-    return symmetric(largest(centroids, csr_matrix(centroids.T), n_neighbors))
+    in_labels = np.bincount(centroids.indices, minlength=X.shape[1])
+    telling = shortest_lists(in_labels, budget * Y.shape[1])
+    by_feature = csr_matrix(diags(telling.astype(np.float32)) @ centroids.T)
+    by_feature.eliminate_zeros()
+    return symmetric(largest(centroids, by_feature, n_neighbors))
 
 
 def label_centroids(X: csr_matrix, Y: csr_matrix, n_features: int = 100) -> csr_matrix:

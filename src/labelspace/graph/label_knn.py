@@ -91,7 +91,7 @@ def label_knn(
         queries, first_query = Y, 0
     columns = csc_matrix(Y)
     counts = np.diff(columns.indptr).astype(np.int64)
-    kept = _kept_labels(counts, budget * Y.shape[0])
+    kept = shortest_lists(counts, budget * Y.shape[0])
     sizes = np.diff(Y.indptr).astype(np.float32)
     query_sizes = np.diff(queries.indptr).astype(np.float32)
     if similarity == "cosine":
@@ -124,8 +124,8 @@ def label_knn(
     return LabelGraph(neighbors, similarities)
 
 
-def _kept_labels(counts: NDArray[np.int64], budget: int) -> NDArray[np.bool_]:
-    """Tell which labels' lists are walked: the shortest whose pairs add up to the budget."""
+def shortest_lists(counts: NDArray[np.int64], budget: int) -> NDArray[np.bool_]:
+    """Tell which lists of rows are walked: the shortest whose pairs add up to the budget."""
     order = np.argsort(counts, kind="stable")
     pairs = np.cumsum(counts[order] * (counts[order] - 1))
     kept = np.zeros(counts.size, dtype=np.bool_)
