@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.metrics import average_precision_score
 
-from labelspace.training.choose_fit import CHOICES, average_precision, choose_C
+from labelspace.training.choose_fit import CHOICES, USUAL, average_precision, choose_C
 
 
 def corpus(noise: float, seed: int = 0) -> tuple[csr_matrix, csr_matrix, np.ndarray]:
@@ -28,7 +28,7 @@ def test_noisy_labels_get_a_small_C() -> None:
 
 def test_nothing_held_out_gives_the_usual_C() -> None:
     X, Y, held_out = corpus(noise=0.0)
-    assert choose_C(X, Y, csr_matrix(Y.shape), np.zeros_like(held_out)) == CHOICES[0]
+    assert choose_C(X, Y, csr_matrix(Y.shape), np.zeros_like(held_out)) == USUAL
 
 
 def test_average_precision_of_one_label_is_scikit_learns() -> None:

@@ -60,6 +60,8 @@ _MOST_HELD_OUT = 4_000
 _VOTE_GAMMA = 20.0
 _CONFUSING = 30  # neighbours that propose labels in training
 _CONFUSED = 50  # labels a row's neighbours propose in training: its hard negatives
+_LONG = 100  # features of a row from which on it can afford, and needs, more of them:
+_CONFUSING_LONG, _CONFUSED_LONG = 100, 100
 _VOTED = 60  # labels that come from votes to a row's short list
 _BY_MARGIN = 20  # labels that its classifiers add
 
@@ -74,7 +76,7 @@ class LabelSpace(LabelRanker):
         a share of the largest that there can be.
     C : float or "auto", default="auto"
         Weight of the classifiers' training error: larger fits closer. "auto" tries 0.2, 0.5 and
-        1.0 on a hundred labels and takes what ranks rows held out better.
+        1.0 on a hundred labels and takes the largest that ranks rows held out nearly best.
     dim : int, optional
         Dimensions of the space in which neighbours are searched: 128, but 64 for fewer than
         8,000 rows.
@@ -168,7 +170,7 @@ class LabelSpace(LabelRanker):
         held_out = _held_out(X, Y, seed)
         seen = _without(Y, held_out)
         self._learn_spaces(X, seen, seed)
-        hard, fewest = self._confused(Y), _drawn(X, Y)
+        hard, fewest = self._confused(Y, X.nnz < _LONG * X.shape[0]), _drawn(X, Y)
         self.C_ = (
             choose_C(X, Y, hard, held_out, n_threads=self.n_threads, seed=seed)
             if self.C == "auto"
@@ -187,6 +189,8 @@ class LabelSpace(LabelRanker):
         )
         self._learn_join(X, Y, seen, held_out, honest)
         self.classifiers_ = SparseIndex(every.weights, every.biases)
+        if X.shape[0] < _FEW:  # where the rows held out are missed
+            self._learn_spaces(X, Y, seed)
         self.places_ = self._places(X, Y)
         self.background_ = background(X, seed)
 
@@ -216,12 +220,13 @@ class LabelSpace(LabelRanker):
             min_steps=120 if few else 200,
         )
 
-    def _confused(self, Y: csr_matrix) -> csr_matrix:
+    def _confused(self, Y: csr_matrix, short: bool) -> csr_matrix:
         """Return the labels that training rows' neighbours propose for them."""
         index = self.learners_[0].rows
         assert isinstance(index, ClusteredIndex)
-        found = neighbors_of_keys(index, Y.shape[0], _CONFUSING, self.n_threads)
-        k = min(_CONFUSED, Y.shape[1])
+        n_neighbors, k = (_CONFUSING, _CONFUSED) if short else (_CONFUSING_LONG, _CONFUSED_LONG)
+        found = neighbors_of_keys(index, Y.shape[0], n_neighbors, self.n_threads)
+        k = min(k, Y.shape[1])
         return tally(found.ids, _voices(found), self.Y_, k).to_csr(Y.shape[1])
 
     def _learn_join(
