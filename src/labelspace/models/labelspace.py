@@ -189,8 +189,6 @@ class LabelSpace(LabelRanker):
         )
         self._learn_join(X, Y, seen, held_out, honest)
         self.classifiers_ = SparseIndex(every.weights, every.biases)
-        if X.shape[0] < _FEW:  # where the rows held out are missed
-            self._learn_spaces(X, Y, seed)
         self.places_ = self._places(X, Y)
         self.background_ = background(X, seed)
 
