@@ -58,7 +58,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "dropout": 0.0,
         "loss": "binary",
         "biases": True,
-        "scale": 10.0,
+        "scale": 8.0,
         "tail": 1.0,
         "regularizer": "glas",
         "regularizer_weight": 10.0,
@@ -93,6 +93,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 _SMALL = 10_000
 _FOR_SMALL: dict[str, Any] = {
     "hidden": (),
+    "scale": 10.0,
     "keep_features": 0.4,
     "n_epochs": 15,
     "batch_size": 128,
@@ -131,7 +132,8 @@ class GLaS(LabelRanker):
     biases : bool, optional
         Whether labels have biases, and scores a learned scale: True (False).
     scale : float, optional
-        Factor of inner products in binary and softmax: 10 (10). Smaller holds back more.
+        Factor of inner products in binary and softmax: 8, but 10 for fewer than 10,000 rows (10);
+        smaller holds back more.
     tail : float, optional
         How much rare labels are preferred, with ``loss="binary"``: 0 ranks by probability, 1 by
         probability times inverse propensity, which is what PSP counts: 1 (0).
