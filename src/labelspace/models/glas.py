@@ -101,13 +101,17 @@ _FOR_SMALL: dict[str, Any] = {
     "row_learning_rate": 2e-2,
 }
 
+# Many rows have more to teach, and more features that a pass meets only once or twice.
+_LARGE = 20_000
+_FOR_LARGE: dict[str, Any] = {"n_epochs": 12}
+
 
 class GLaS(LabelRanker):
     """A network that puts rows near the vectors of their labels.
 
     Learning needs torch (``pip install 'labelspace[deep]'``); prediction does not. Parameters that
-    are None take the value of the preset; the values of "best" are given first, those of "paper"
-    in brackets.
+    are None take the value of the preset; the values of "best" are given first, with those for
+    fewer than 10,000 rows after "few", and those of "paper" in brackets.
 
     Parameters
     ----------
@@ -116,14 +120,13 @@ class GLaS(LabelRanker):
     dim : int, optional
         Dimensions of the space: 512 (1024).
     hidden : tuple of int, optional
-        Widths of the network's hidden layers: (512,), but none for fewer than 10,000 rows
-        ((1024,)).
+        Widths of the network's hidden layers: (512,), few none ((1024,)).
     activation : {"relu", "linear"}, optional
         What stands between layers: relu (relu).
     weight_norm : bool, optional
         Whether all outputs of a layer share one length of weights: False (True).
     keep_features : float, optional
-        Probability with which training keeps a row's feature: 0.8 (0.8).
+        Probability with which training keeps a row's feature: 0.8, few 0.4 (0.8).
     dropout : float, optional
         Share of hidden outputs that training leaves out: 0 (0).
     loss : {"binary", "softmax", "margin", "mining"}, optional
@@ -132,8 +135,7 @@ class GLaS(LabelRanker):
     biases : bool, optional
         Whether labels have biases, and scores a learned scale: True (False).
     scale : float, optional
-        Factor of inner products in binary and softmax: 8, but 10 for fewer than 10,000 rows (10);
-        smaller holds back more.
+        Factor of inner products in binary and softmax: 8, few 10 (10); smaller holds back more.
     tail : float, optional
         How much rare labels are preferred, with ``loss="binary"``: 0 ranks by probability, 1 by
         probability times inverse propensity, which is what PSP counts: 1 (0).
@@ -152,16 +154,17 @@ class GLaS(LabelRanker):
     n_sampled : int, default=4096
         Labels that a batch is scored against, those of its rows among them.
     n_epochs : int, optional
-        Passes over the rows at most: 8 (10); small corpora get more, for 60 steps.
+        Passes over the rows at most: 8, few 15, but 12 from 20,000 rows on (10); very small
+        corpora get more, for 60 steps.
     batch_size : int, optional
-        Rows in a step: 512 (4096).
+        Rows in a step: 512, few 128 (4096).
     learning_rate : float, optional
         First step size of the network's dense layers, falling to zero: 0.003 (0.001).
     row_rule : {"adam", "adagrad"}, optional
         How the rows of the two tables, features and labels, move; adagrad takes a third of the
-        memory: adam (adam).
+        memory: adam, few adagrad (adam).
     row_learning_rate : float, optional
-        First step size of the tables: 0.003 (0.001).
+        First step size of the tables: 0.003, few 0.02 (0.001).
     validation : float, default=0.0
         Share of the rows that is held out to measure each epoch on.
     patience : int, default=2
@@ -468,6 +471,8 @@ class GLaS(LabelRanker):
         chosen = dict(PRESETS[self.preset])
         if self.preset == "best" and n_examples < _SMALL:
             chosen |= _FOR_SMALL
+        elif self.preset == "best" and n_examples >= _LARGE:
+            chosen |= _FOR_LARGE
         return {
             name: value if getattr(self, name) is None else getattr(self, name)
             for name, value in chosen.items()
