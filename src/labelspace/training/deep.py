@@ -55,6 +55,10 @@ class DeepTask(ABC):
         """Return how good the held-out rows are answered; nothing if there are none."""
         return {}
 
+    def identity(self) -> str:
+        """Return what tells this task from others, lest it take up another's checkpoint."""
+        return ""
+
     def before_step(self, step: int) -> None:  # noqa: B027 - most tasks have nothing to do
         """Do what is due before a step, such as measures that steps take for constant."""
 
@@ -260,7 +264,8 @@ class _Training:
         del chosen["checkpoint"]
         shapes = [list(one.shape) for one in self._dense_tensors()]
         tables = {name: list(one.values.shape) for name, one in self.task.tables.items()}
-        return chosen | {"n_rows": self.n_rows, "shapes": shapes, "tables": tables}
+        rows = {"n_rows": self.n_rows, "rows": self.task.identity()}
+        return chosen | rows | {"shapes": shapes, "tables": tables}
 
 
 class TrainingState(store.Storable):

@@ -7,6 +7,7 @@ labels that were drawn for the rows.
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -173,6 +174,11 @@ class LabelEmbeddingTask(DeepTask):
         learned = slice(0, X.shape[0])
         known = metrics.evaluate(self.sampler.Y[learned], self.rank(self.X[learned], 1), ks=(1,))
         return found | {"train P@1": known["P@1"]}
+
+    def identity(self) -> str:
+        parts = (self.X.indptr, self.X.indices, self.X.data, self.sampler.Y.indices)
+        sums = [zlib.crc32(np.ascontiguousarray(part).tobytes()) for part in parts]
+        return f"{sums} {self.settings}"
 
     def before_step(self, step: int) -> None:
         if step % _REFRESH == 0:
