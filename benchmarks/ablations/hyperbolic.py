@@ -9,13 +9,14 @@ Three studies of ``Hyperbolic``, each of many small trainings; finished ones are
             nearest labels of a label its hypernyms?
 ``search``  approximate search against exact search on tibkat.
 
-``--table`` prints the tables of the method's page from the lines that are there.
+``--learners 6`` makes the grid cheaper; ``--table`` prints the tables of the method's page from the
+lines that are there.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,7 @@ def grid(n_learners: int = max(LEARNERS)) -> None:
         for corpus, (X, Y, X_test, Y_test) in samples.items():
             for space in SPACES:
                 what = {"study": "grid", "corpus": corpus, "space": space, "dim": dim}
+                what["n_learners"] = n_learners
                 if _done(what):
                     continue
                 model = Hyperbolic(
@@ -204,7 +206,7 @@ def _grid_cell(lines: list[Line], corpus: str, space: str, dim: int, n: int) -> 
 
 
 def _answer_table(lines: list[Line]) -> str:
-    rows = ["| who votes, 15 learners in the ball | " + " | ".join(N_ROWS) + " |"]
+    rows = ["| who votes in the ball | " + " | ".join(N_ROWS) + " |"]
     rows.append("|---" * (1 + len(N_ROWS)) + "|")
     for dim in (5, 50):
         for answer in ANSWERS:
@@ -212,7 +214,9 @@ def _answer_table(lines: list[Line]) -> str:
             for corpus in N_ROWS:
                 what = {"study": "grid", "corpus": corpus, "space": "poincare", "dim": dim}
                 line = _find(lines, what)
-                cells.append("–" if line is None else _spread(line["found"][answer]["15"]))
+                cells.append(
+                    "–" if line is None else _spread(line["found"][answer][str(line["n_learners"])])
+                )
             rows.append(f"| {answer}, dimension {dim} | " + " | ".join(cells) + " |")
     return "\n".join(rows)
 
@@ -247,6 +251,8 @@ def _search_table(lines: list[Line]) -> str:
 
 def _spread(groups: list[dict[str, float]]) -> str:
     """Write P@1/3/5 as means over groups of learners, with the deviation of P@1."""
+    if not groups:
+        return "–"
     means = "/".join(f"{np.mean([one[f'P@{k}'] for one in groups]):.1f}" for k in (1, 3, 5))
     if len(groups) == 1:
         return means
@@ -319,7 +325,9 @@ def _lines() -> list[Line]:
 
 
 def _find(lines: list[Line], what: Line) -> Line | None:
-    return next((line for line in lines if what.items() <= line.items()), None)
+    """Return the line of a study, that of most learners if there are several."""
+    found = [line for line in lines if what.items() <= line.items()]
+    return max(found, key=lambda line: line.get("n_learners", 0), default=None)
 
 
 def _done(what: Line) -> bool:
@@ -333,9 +341,13 @@ def _keep(line: Line) -> None:
 
 
 if __name__ == "__main__":
-    asked = [name for name in sys.argv[1:] if not name.startswith("--")]
-    if "--table" not in sys.argv:
-        studies = {"grid": grid, "order": order, "search": search}
-        for name in asked or studies:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("studies", nargs="*", choices=["grid", "order", "search", []])
+    parser.add_argument("--learners", type=int, default=max(LEARNERS))
+    parser.add_argument("--table", action="store_true")
+    asked = parser.parse_args()
+    if not asked.table:
+        studies = {"grid": lambda: grid(asked.learners), "order": order, "search": search}
+        for name in asked.studies or studies:
             studies[name]()
     print(tables())

@@ -68,7 +68,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "search": "centroids",
     },
 }
-# Up to ten dimensions, and beyond: what did best in each space on rows held out of train.
+# Up to ten dimensions, and beyond: the best of a few values on rows held out of train.
 _ALPHAS = {"poincare": (3.0, 6.0), "sphere": (5.0, 10.0), "euclidean": (2.0, 4.0)}
 
 
