@@ -52,7 +52,7 @@ from labelspace.training.sampled_hinge import Classifiers, train_sampled_hinge
 
 # Small corpora are overfitted by a sharp contrast and large steps.
 _SMALL = 20_000
-# Where rows are fewer, there is time for several small spaces, and for every negative.
+# Where rows are fewer, there is time for several spaces, and for every negative.
 _FEW = 8_000
 _EVERY_NEGATIVE = 1e8  # products of labels and features of rows that are no effort
 _MOST_NEGATIVES = 1e9  # and those that are the most effort
@@ -77,11 +77,10 @@ class LabelSpace(LabelRanker):
     C : float or "auto", default="auto"
         Weight of the classifiers' training error: larger fits closer. "auto" tries 0.2, 0.5 and
         1.0 on a hundred labels and takes the largest that ranks rows held out nearly best.
-    dim : int, optional
-        Dimensions of the space in which neighbours are searched: 128, but 64 for fewer than
-        8,000 rows.
+    dim : int, default=128
+        Dimensions of the space in which neighbours are searched.
     n_learners : int, optional
-        Spaces whose neighbours vote together: one, but four for fewer than 8,000 rows.
+        Spaces whose neighbours vote together: one, but six for fewer than 8,000 rows.
     n_neighbors : int, default=100
         Training rows that vote, for each learner.
     min_weight : float, default=0.05
@@ -124,7 +123,7 @@ class LabelSpace(LabelRanker):
         **LabelRanker._parameter_constraints,
         "propensity": ["boolean"],
         "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "dim": [Interval(Integral, 1, None, closed="left"), None],
+        "dim": [Interval(Integral, 1, None, closed="left")],
         "n_learners": [Interval(Integral, 1, None, closed="left"), None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "min_weight": [Interval(Real, 0, None, closed="left")],
@@ -136,7 +135,7 @@ class LabelSpace(LabelRanker):
         *,
         propensity: bool = False,
         C: float | Literal["auto"] = "auto",
-        dim: int | None = None,
+        dim: int = 128,
         n_learners: int | None = None,
         n_neighbors: int = 100,
         min_weight: float = 0.05,
@@ -204,7 +203,7 @@ class LabelSpace(LabelRanker):
             keys = sphere.keys(encoder.encode(csr_matrix(X[voters])))
             return Learner(encoder, ClusteredIndex(keys, voters, seed=learner_seed))
 
-        n_learners = self.n_learners or (4 if X.shape[0] < _FEW else 1)
+        n_learners = self.n_learners or (6 if X.shape[0] < _FEW else 1)
         seeds = [seed + number for number in range(n_learners)]
         with progress.task("learning the space"):
             self.learners_ = side_by_side(train, seeds, self.n_threads)
@@ -212,10 +211,10 @@ class LabelSpace(LabelRanker):
     def _map_settings(self, n_examples: int) -> ContrastiveSettings:
         few, small = n_examples < _FEW, n_examples < _SMALL
         return ContrastiveSettings(
-            dim=self.dim or (64 if few else 128),
+            dim=self.dim,
             gamma=10.0 if small else 20.0,
             learning_rate=0.1 if small else 0.2,
-            min_steps=120 if few else 200,
+            min_steps=80 if few else 200,
         )
 
     def _confused(self, Y: csr_matrix, short: bool) -> csr_matrix:
