@@ -138,7 +138,7 @@ def test_votes_find_what_classifiers_cannot() -> None:
     X_test, Y_test = pairs_corpus(300, seed=1)
     model = LabelSpace(random_state=0).fit(X, Y)
     assert model.score(X_test, Y_test) > 0.9
-    assert without_votes(model).score(X_test, Y_test) < 0.5
+    assert without_votes(model).score(X_test, Y_test) < 0.6
 
 
 def test_classifiers_rank_better_than_votes_alone() -> None:
