@@ -32,8 +32,9 @@ class BalancedLabelTree(LabelTree):
     ----------
     ambiguity : float, default=1.5
         Labels that a step of the walk may leave on average, as a multiple of what an even split
-        would leave. 1 is the cheapest tree, without overlap; more lets labels be in several
-        children: better answers for more inner products.
+        would leave, three quarters at most. 1 is the cheapest tree, without overlap; more lets
+        labels be in several children: better answers for more inner products. Each level may have
+        so many times the leaves of the one above, so overlap wants a wide tree.
     n_rounds : int, default=2
         Turns of learning a node's predictors and moving its labels.
     branching, leaf_size, max_depth, balance, beam
@@ -124,7 +125,7 @@ class BalancedLabelTree(LabelTree):
             parts = balanced_split(
                 csr_matrix(Z[rows]),
                 csr_matrix(here[rows]),
-                min(self.branching, max(2, -(-held.size // self.leaf_size))),
+                self._n_parts(held.size),
                 ambiguity=self.ambiguity,
                 balance=self.balance,
                 n_rounds=self.n_rounds,
@@ -141,3 +142,7 @@ class BalancedLabelTree(LabelTree):
             return grow(
                 labels, Y.shape[1], split, leaf_size=self.leaf_size, max_depth=self.max_depth
             )
+
+    def _n_parts(self, n_labels: int) -> int:
+        """Return how many children to make: no more than leaf-sized ones, with overlap, need."""
+        return min(self.branching, max(2, int(np.ceil(self.ambiguity * n_labels / self.leaf_size))))

@@ -27,6 +27,7 @@ from labelspace.graph.tree import Labels, flat
 from labelspace.training.siblings import train_siblings
 
 MOST_ROWS = 20_000  # enough to see where the rows of a label go
+MOST_LEFT = 0.75  # of its labels that a node may leave to a child, or trees would never end
 
 
 def balanced_split(
@@ -50,7 +51,7 @@ def balanced_split(
     n_parts : int
     ambiguity : float
         Labels that a step may leave on average, as a multiple of those of an even split: at 1
-        no label is in two parts.
+        no label is in two parts. Never more than three quarters of all.
     balance : float
         No part holds more labels than an even split's divided by this, those in two left aside.
     n_rounds : int
@@ -111,10 +112,15 @@ def place_labels(
     rest = csr_matrix((pairs.data[missed], (pairs.row[missed], pairs.col[missed])), shape=Y.shape)
     gains = np.asarray(going @ rest)
     costs = routes.sum(axis=0).astype(np.float64)
-    allowed = ambiguity / n_parts * n_labels * routes.sum() - costs @ held.sum(axis=1)
-    ratios = gains / np.maximum(costs, 1.0)[:, np.newaxis]
+    left = min(ambiguity / n_parts, max(MOST_LEFT, 1.0 / n_parts)) * n_labels
+    allowed = left * routes.sum() - costs @ held.sum(axis=1)
+    ratios = np.where(held, 0.0, gains / np.maximum(costs, 1.0)[:, np.newaxis])
+    # No child takes more than its share of the bound and of the room.
+    rank = np.argsort(np.argsort(-ratios, axis=1, kind="stable"), axis=1, kind="stable")
+    most = max(min(left * room * n_parts / n_labels, MOST_LEFT * n_labels), room)
+    ratios[rank >= most - held.sum(axis=1)[:, np.newaxis]] = 0.0
     order = np.argsort(-ratios, axis=None, kind="stable")
-    order = order[gains.ravel()[order] > 0]
+    order = order[ratios.ravel()[order] > 0]
     spent = np.cumsum(costs[order // n_labels])
     held.ravel()[order[spent <= allowed]] = True
     return held
