@@ -1,12 +1,12 @@
-"""What AnnexML promises beside accuracy: ``python -m benchmarks.annexml_promises speed``.
+"""What methods promise beside accuracy: ``python -m benchmarks.promises annexml speed``.
 
-``speed``      fifteen learners: batch and single row on one core, seconds to load
-``storage``    precision lost by keeping maps and vectors as eight-bit integers
+``speed``      (annexml) fifteen learners: batch and single row on one core, seconds to load
+``storage``    (annexml) precision lost by keeping maps and vectors as eight-bit integers
 ``appending``  ``partial_fit`` of 1,000 rows: seconds, and what old and new rows gain or lose
 ``scale``      the Amazon-670K-shaped corpus at several sizes, as 100000 (rows) or 100000x1 (rows
                and learners): seconds and memory of training
 
-Each figure is a JSON line in ``results/promises/annexml.jsonl``; ``table`` prints them for the
+Each figure is a JSON line in ``results/promises/METHOD.jsonl``; ``table`` prints them for the
 method's page. ``scale`` starts a process for each size, so that peaks of memory do not add up.
 """
 
@@ -32,14 +32,13 @@ from benchmarks.results import RESULTS
 from benchmarks.speed import batch_speed, row_latency
 from labelspace.data.synthetic import SyntheticCorpus
 from labelspace.metrics import evaluate
-from labelspace.models import AnnexML
+from labelspace.models import AnnexML, make
 
-FILE = RESULTS / "promises" / "annexml.jsonl"
 ROWS = (50_000, 100_000, 200_000, 490_449)
 N_APPENDED = 1000
 
 
-def speed(corpus: str = "wordnet") -> None:
+def speed(method: str, corpus: str = "wordnet") -> None:
     """Fifteen learners, saved, loaded and asked on one core."""
     X, Y, X_test, Y_test = _read(corpus)
     with Stopwatch() as training:
@@ -59,6 +58,7 @@ def speed(corpus: str = "wordnet") -> None:
         figures["row_cpu_ms"] = _row_cpu_ms(model, X_test)
         found = evaluate(Y_test, model.predict_topk(X_test, k=5))
     _record(
+        method,
         "speed",
         corpus=corpus,
         train_cpu_s=training.cpu_s,
@@ -79,7 +79,7 @@ def _row_cpu_ms(model: Any, X: csr_matrix, n_rows: int = 200) -> float:
     return 1000.0 * watch.cpu_s / n_rows
 
 
-def storage(*names: str) -> None:
+def storage(method: str, *names: str) -> None:
     """The same seed with floats and with eight-bit integers."""
     for corpus in names or ("bibtex", "delicious"):
         X, Y, X_test, Y_test = _read(corpus)
@@ -88,16 +88,17 @@ def storage(*names: str) -> None:
             model = AnnexML(storage=kind, random_state=0).fit(X, Y)
             found = evaluate(Y_test, model.predict_topk(X_test, k=5))
             figures |= {f"{kind} P@{k}": found[f"P@{k}"] for k in (1, 3, 5)}
-        _record("storage", corpus=corpus, **figures)
+        _record(method, "storage", corpus=corpus, **figures)
 
 
-def appending(corpus: str = "eurlex57k") -> None:
+def appending(method: str, corpus: str = "eurlex57k") -> None:
     """Train without 1,000 rows, append them, and ask about test rows before and after."""
     X, Y, X_test, Y_test = _read(corpus)
     order = np.random.default_rng(0).permutation(X.shape[0])
     new, old = order[:N_APPENDED], np.sort(order[N_APPENDED:])
-    AnnexML(random_state=0).fit(X[old[:500]], Y[old[:500]]).partial_fit(X[new[:50]], Y[new[:50]])
-    model = AnnexML(random_state=0).fit(X[old], Y[old])
+    model: Any = make(method, random_state=0)
+    model.fit(X[old[:500]], Y[old[:500]]).partial_fit(X[new[:50]], Y[new[:50]])  # compiles
+    model = make(method, random_state=0).fit(X[old], Y[old])
     before = evaluate(Y_test, model.predict_topk(X_test, k=5))
     unknown = evaluate(Y[new], model.predict_topk(X[new], k=5))
     with Stopwatch() as watch:
@@ -109,6 +110,7 @@ def appending(corpus: str = "eurlex57k") -> None:
     answered = model.predict_topk(X[new][having], k=5).labels
     found = [np.isin(fresh, labels).any() for labels in answered]
     _record(
+        method,
         "appending",
         corpus=corpus,
         partial_fit_cpu_s=watch.cpu_s,
@@ -121,23 +123,24 @@ def appending(corpus: str = "eurlex57k") -> None:
     )
 
 
-def scale(*sizes: str) -> None:
+def scale(method: str, *sizes: str) -> None:
     """Train on each size in a process of its own."""
     for size in sizes or map(str, ROWS):
-        command = [sys.executable, "-m", "benchmarks.annexml_promises", "one-size", size]
+        command = [sys.executable, "-m", "benchmarks.promises", method, "one-size", size]
         subprocess.run(command, check=True)
 
 
-def one_size(size: str) -> None:
+def one_size(method: str, size: str) -> None:
     """Train on so many rows; features and labels grow with the rows, as the preset has them."""
     n_rows, _, n_learners = size.partition("x")
     made = SyntheticCorpus.preset("amazon-670k", scale=int(n_rows) / ROWS[-1])
     train, test = made.sample(), made.sample(2000, split="test")
     assert train.X is not None
     assert test.X is not None
-    AnnexML(random_state=0).fit(train.X[:500], train.Y[:500])
+    chosen = {"n_learners": int(n_learners)} if n_learners else {}
+    make(method, random_state=0).fit(train.X[:500], train.Y[:500])  # compiles
     with Stopwatch() as watch:
-        model = AnnexML(n_learners=int(n_learners or 4), random_state=0).fit(train.X, train.Y)
+        model: Any = make(method, random_state=0, **chosen).fit(train.X, train.Y)
     peak = measure.peak_rss_mib()
     found = evaluate(test.Y, model.predict_topk(test.X, k=5))
     model.n_threads = 1
@@ -145,6 +148,7 @@ def one_size(size: str) -> None:
         model.save(Path(folder) / "model")
         model_mib = measure.folder_mib(Path(folder) / "model")
     _record(
+        method,
         "scale",
         n_rows=train.X.shape[0],
         n_features=train.X.shape[1],
@@ -159,9 +163,9 @@ def one_size(size: str) -> None:
     )
 
 
-def table() -> None:
+def table(method: str) -> None:
     """Print the newest lines of each promise as Markdown."""
-    lines = [json.loads(text) for text in FILE.read_text().splitlines()]
+    lines = [json.loads(text) for text in _file(method).read_text().splitlines()]
     for promise in ("speed", "storage", "appending", "scale"):
         newest = {
             (line.get("corpus"), line.get("n_rows"), line.get("n_learners")): line
@@ -183,15 +187,19 @@ def _read(corpus: str) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix]:
     return X, Y, X_test, Y_test
 
 
-def _record(promise: str, **figures: Any) -> None:
+def _file(method: str) -> Path:
+    return RESULTS / "promises" / f"{method}.jsonl"
+
+
+def _record(method: str, promise: str, **figures: Any) -> None:
     rounded = {
         name: float(f"{value:.5g}") if isinstance(value, float) else value
         for name, value in figures.items()
     }
     date = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     line = {"promise": promise, "date": date, **rounded, "machine": measure.machine()}
-    FILE.parent.mkdir(parents=True, exist_ok=True)
-    with FILE.open("a") as file:
+    _file(method).parent.mkdir(parents=True, exist_ok=True)
+    with _file(method).open("a") as file:
         file.write(json.dumps(line) + "\n")
     print(json.dumps(rounded, indent=1), flush=True)
 
@@ -206,6 +214,6 @@ PROMISES: dict[str, Callable[..., None]] = {
 }
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1] not in PROMISES:
-        raise SystemExit(f"Give one of {', '.join(PROMISES)}, and corpora or sizes if you like.")
-    PROMISES[sys.argv[1]](*sys.argv[2:])
+    if len(sys.argv) < 3 or sys.argv[2] not in PROMISES:
+        raise SystemExit(f"Give a method, one of {', '.join(PROMISES)}, and corpora or sizes.")
+    PROMISES[sys.argv[2]](sys.argv[1], *sys.argv[3:])
