@@ -16,6 +16,7 @@ from labelspace.graph.label_knn import shortest_lists
 from labelspace.topk import TopK, topk_csr
 
 _BLOCK = 2048
+_CHEAP = 50_000_000  # products that take no time worth saving
 
 
 def confusion_affinity(Y: csr_matrix, answers: TopK, n_neighbors: int = 20) -> csr_matrix:
@@ -67,11 +68,11 @@ def centroid_affinity(
         Largest values of a centroid that are looked at.
     budget : int
         Labels compared with a label on average. The features that most labels have are left out
-        until the rest fits: they say little and would cost most.
+        until the rest fits: they say little and would cost most. Small label sets keep all.
     """
     centroids = label_centroids(X, Y, n_features)
     in_labels = np.bincount(centroids.indices, minlength=X.shape[1])
-    telling = shortest_lists(in_labels, budget * Y.shape[1])
+    telling = shortest_lists(in_labels, max(budget * Y.shape[1], _CHEAP))
     by_feature = csr_matrix(diags(telling.astype(np.float32)) @ centroids.T)
     by_feature.eliminate_zeros()
     return symmetric(largest(centroids, by_feature, n_neighbors))
