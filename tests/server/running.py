@@ -95,6 +95,14 @@ class Running:
         self.process.wait()
 
 
+def until(condition: Any, seconds: float = 60) -> None:
+    """Wait for something to become true."""
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

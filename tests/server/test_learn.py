@@ -14,7 +14,7 @@ from labelspace import Tagger
 from labelspace.models import NearestNeighbors
 from labelspace.server.learned_log import LearnedLog
 from tests.planted import planted_corpus
-from tests.server.running import TOKEN
+from tests.server.running import TOKEN, until
 
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
 ROW = {"text": "xylophone onerror lessons", "labels": ["music", "gardening"]}
@@ -173,9 +173,8 @@ def test_a_full_disk_refuses_and_forgets(
     monkeypatch.setattr(LearnedLog, "append", full)
     assert learn(client, ROW).status_code == 503
     monkeypatch.undo()
-    for _ in range(200):  # the model on disk is loaded again, soon
-        if client.get("/v1/model").json()["n_examples"] == 240:
-            break
+    # The model on disk is loaded again, soon.
+    until(lambda: client.get("/v1/model").json()["n_examples"] == 240)
     assert "music" not in names(client, "onerror")
     assert learn(client, ROW).json()["n_examples"] == 241
 
@@ -183,8 +182,5 @@ def test_a_full_disk_refuses_and_forgets(
 def test_the_folder_is_saved_after_many_rows(client_of: Any, folder: Path):
     client = client_of(folder, token=TOKEN, fold_rows=2)
     learn(client, ROW, ROW)
-    for _ in range(400):
-        if labelspace.load(folder).estimator_.n_examples_ == 242:
-            break
-    assert labelspace.load(folder).estimator_.n_examples_ == 242
+    until(lambda: labelspace.load(folder).estimator_.n_examples_ == 242)
     assert client.get("/v1/model").json()["n_examples"] == 242

@@ -16,16 +16,8 @@ from typing import Any
 import labelspace
 from labelspace import Tagger
 from labelspace.server.learned_log import LearnedLog
-from tests.server.running import TOKEN, Running
+from tests.server.running import TOKEN, Running, until
 from tests.server.texts import tagged_texts
-
-
-def until(condition: Any, seconds: float = 60) -> None:
-    """Wait for something to become true."""
-    ends = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
 
 
 def test_sigterm_finishes_what_is_running(start: Any, folder: Path):
