@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelspace.training._random_kernels import below, next_state
+
 FAST = {"contract", "reassoc", "nsz"}
 ONE = np.float32(1.0)
 
@@ -221,11 +223,8 @@ def _candidates(
                         candidates[n_candidates] = other
                         n_candidates += 1
         while n_candidates - start < n_sampled:
-            state ^= state << np.uint64(13)
-            state ^= state >> np.uint64(7)
-            state ^= state << np.uint64(17)
-            drawn = ((state >> np.uint64(32)) * np.uint64(last - first)) >> np.uint64(32)
-            child = first + np.int64(drawn)
+            state = next_state(state)
+            child = first + below(state, last - first)
             if is_right[child]:
                 # Right ones are there already; a row that has all children never ends otherwise.
                 n_sampled -= 1

@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelspace.training._sampled_hinge_kernels import (
-    FUSED,
-    ONE,
-    _copy,
-    _keep,
-    _longer,
-    _next,
-    _random_state,
-)
+from labelspace.training._problem_kernels import FUSED, ONE, choose, copy, keep, longer
+from labelspace.training._random_kernels import seeded, shuffle
 
 FAR_OFF = np.float32(0.25)
 
@@ -68,8 +61,8 @@ def solve(
         label = problems[number]
         positives = positive_rows[positive_ptr[label] : positive_ptr[label + 1]]
         hard = hard_rows[hard_ptr[label] : hard_ptr[label + 1]]
-        state = _random_state(seed, label)
-        size = _choose(
+        state = seeded(seed, label, 0)
+        size = choose(
             positives, hard, n_drawn[number], stand_for[number], heaviest, C[number],
             n_choices[number], number, state, mark, rows, slacks,
         )  # fmt: skip
@@ -80,7 +73,7 @@ def solve(
             places = np.empty(n_entries + n_entries // 2, dtype=np.int32)
             values = np.empty(places.shape[0], dtype=np.float32)
         ptr = np.empty(size + 1, dtype=np.int64)
-        n_local = _copy(indptr, indices, data, rows, size, local, feature_of, ptr, places, values)
+        n_local = copy(indptr, indices, data, rows, size, local, feature_of, ptr, places, values)
         weights[:n_local] = np.float32(0.0)
         for entry in range(start_ptr[number], start_ptr[number + 1]):
             feature = start_features[entry]
@@ -94,49 +87,13 @@ def solve(
             moves_bias[number], n_passes, weights, state,
         )  # fmt: skip
         if n_kept + n_local > features.shape[0]:
-            features = _longer(features, n_kept, n_kept + n_local)
-            kept = _longer(kept, n_kept, n_kept + n_local)
-        n_kept = _keep(weights, feature_of, n_local, min_weight, n_kept, features, kept)
+            features = longer(features, n_kept, n_kept + n_local)
+            kept = longer(kept, n_kept, n_kept + n_local)
+        n_kept = keep(weights, feature_of, n_local, min_weight, n_kept, features, kept)
         for at in range(n_local):
             local[feature_of[at]] = -1
         ends[number] = n_kept
     return ends, features[:n_kept].copy(), kept[:n_kept].copy()
-
-
-@njit(cache=True, nogil=True)
-def _choose(
-    positives, hard, wanted, stand_for, heaviest, C, n_rows, number, state, mark, rows, slacks
-):  # fmt: skip
-    """Write positives, hard negatives and ``wanted`` others; return how many they are in all."""
-    slack = np.float32(0.5 / C)
-    size = 0
-    for row in positives:
-        mark[row] = number
-        rows[size] = row
-        size += 1
-    for row in hard:
-        if mark[row] != number:
-            mark[row] = number
-            rows[size] = row
-            size += 1
-    n_chosen = size
-    slacks[:size] = slack
-    if wanted >= n_rows - n_chosen:
-        for row in range(n_rows):
-            if mark[row] != number:
-                rows[size] = row
-                size += 1
-    else:
-        for _ in range(wanted):
-            state = _next(state)
-            row = np.int64(((state >> np.uint64(32)) * np.uint64(n_rows)) >> np.uint64(32))
-            if mark[row] != number:
-                mark[row] = number
-                rows[size] = row
-                size += 1
-    each = min(max((stand_for - n_chosen) / max(size - n_chosen, 1), 1.0), heaviest)
-    slacks[n_chosen:size] = np.float32(slack / each)
-    return size
 
 
 @njit(cache=True, nogil=True, fastmath=FUSED)
@@ -149,10 +106,7 @@ def _descend(
     order = np.arange(size)
     n_active = size
     for _ in range(n_passes):
-        for last in range(n_active - 1, 0, -1):
-            state = _next(state)
-            other = np.int64(((state >> np.uint64(32)) * np.uint64(last + 1)) >> np.uint64(32))
-            order[last], order[other] = order[other], order[last]
+        state = shuffle(order, n_active, state)
         visit = 0
         while visit < n_active:
             at = order[visit]

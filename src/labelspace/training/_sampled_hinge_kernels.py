@@ -1,19 +1,22 @@
-"""Compiled loops of classifiers that learn from a sample of the negatives.
-
-A label's rows are copied side by side, with features numbered as they come, so that all passes
-over them run through a small piece of memory. ``fastmath`` allows fused multiply-add only: letting
-LLVM reorder the sums makes it gather, which is slower, and would make the answer depend on the
-machine's vectors.
-"""
+"""Compiled loops of classifiers that learn from a sample of the negatives."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-FUSED = {"contract"}
+from labelspace.training._problem_kernels import (
+    FUSED,
+    ONE,
+    choose,
+    copy,
+    keep,
+    longer,
+    product,
+)
+from labelspace.training._random_kernels import seeded, shuffle
+
 FAR = np.float32(1e30)
-ONE = np.float32(1.0)
 RESTS = np.float32(0.2)
 
 
@@ -72,16 +75,17 @@ def solve(
         hard = hard_rows[hard_ptr[label] : hard_ptr[label + 1]]
         n_positive = positives.shape[0]
         if n_positive > 0:
-            state = _random_state(seed, label)
+            state = seeded(seed, label, 0)
             wanted = min(np.int64(fewest + per_positive * n_positive), n_rows)
             room = n_positive + hard.shape[0] + wanted
             if room > rows.shape[0]:
                 rows = np.empty(room + room // 2, dtype=np.int32)
                 slacks = np.empty(rows.shape[0], dtype=np.float32)
                 signs = np.empty(rows.shape[0], dtype=np.float32)
-            size = _choose(
-                positives, hard, wanted, heaviest, C, n_rows, number, state, mark, rows, slacks
-            )
+            size = choose(
+                positives, hard, wanted, n_rows, heaviest, C, n_rows, number, state, mark, rows,
+                slacks,
+            )  # fmt: skip
             signs[:n_positive] = ONE
             signs[n_positive:size] = -ONE
             n_first = _move_last(held_out, rows, slacks, signs, size)
@@ -93,7 +97,7 @@ def solve(
                 places = np.empty(n_entries + n_entries // 2, dtype=np.uint32)
                 values = np.empty(places.shape[0], dtype=np.float32)
             ptr = np.empty(size + 1, dtype=np.int64)
-            n_local = _copy(
+            n_local = copy(
                 indptr, indices, data, rows, size, local, feature_of, ptr, places, values
             )
             steps = np.empty(size, dtype=np.float32)
@@ -107,9 +111,9 @@ def solve(
             )  # fmt: skip
             biases[:, number] = bias
             if n_partial + n_local > partial_features.shape[0]:
-                partial_features = _longer(partial_features, n_partial, n_partial + n_local)
-                partial_values = _longer(partial_values, n_partial, n_partial + n_local)
-            n_partial = _keep(
+                partial_features = longer(partial_features, n_partial, n_partial + n_local)
+                partial_values = longer(partial_values, n_partial, n_partial + n_local)
+            n_partial = keep(
                 weights, feature_of, n_local, min_weight, n_partial, partial_features,
                 partial_values,
             )  # fmt: skip
@@ -120,9 +124,9 @@ def solve(
                 )  # fmt: skip
                 biases[1, number] = bias
             if n_full + n_local > full_features.shape[0]:
-                full_features = _longer(full_features, n_full, n_full + n_local)
-                full_values = _longer(full_values, n_full, n_full + n_local)
-            n_full = _keep(
+                full_features = longer(full_features, n_full, n_full + n_local)
+                full_values = longer(full_values, n_full, n_full + n_local)
+            n_full = keep(
                 weights, feature_of, n_local, min_weight, n_full, full_features, full_values
             )
             for at in range(n_local):
@@ -137,47 +141,6 @@ def solve(
         full_features[:n_full].copy(),
         full_values[:n_full].copy(),
     )
-
-
-@njit(cache=True, nogil=True)
-def _choose(positives, hard, wanted, heaviest, C, n_rows, number, state, mark, rows, slacks):
-    """Write a label's positives, hard negatives and drawn negatives; return how many they are.
-
-    The slack of a row is 1 / (2 C weight). Drawn rows stand for all that were not, up to a weight
-    of ``heaviest``.
-    """
-    slack = np.float32(0.5 / C)
-    size = 0
-    for row in positives:
-        mark[row] = number
-        rows[size] = row
-        slacks[size] = slack
-        size += 1
-    for row in hard:
-        if mark[row] != number:
-            mark[row] = number
-            rows[size] = row
-            slacks[size] = slack
-            size += 1
-    n_chosen = size
-    if wanted >= n_rows - n_chosen:
-        for row in range(n_rows):
-            if mark[row] != number:
-                rows[size] = row
-                slacks[size] = slack
-                size += 1
-        return size
-    for _ in range(wanted):
-        state = _next(state)
-        row = np.int64(((state >> np.uint64(32)) * np.uint64(n_rows)) >> np.uint64(32))
-        if mark[row] != number:
-            mark[row] = number
-            rows[size] = row
-            size += 1
-    stands_for = min((n_rows - n_chosen) / max(size - n_chosen, 1), heaviest)
-    for at in range(n_chosen, size):
-        slacks[at] = np.float32(0.5 / (C * stands_for))
-    return size
 
 
 @njit(cache=True, nogil=True)
@@ -196,26 +159,6 @@ def _move_last(held_out, rows, slacks, signs, size):
     return last
 
 
-@njit(cache=True, nogil=True)
-def _copy(indptr, indices, data, rows, size, local, feature_of, ptr, places, values):
-    """Copy the rows with features numbered as they come; return how many features they have."""
-    n_local = 0
-    filled = 0
-    for at in range(size):
-        ptr[at] = filled
-        for entry in range(indptr[rows[at]], indptr[rows[at] + 1]):
-            feature = indices[entry]
-            if local[feature] < 0:
-                local[feature] = n_local
-                feature_of[n_local] = feature
-                n_local += 1
-            places[filled] = local[feature]
-            values[filled] = data[entry]
-            filled += 1
-    ptr[size] = filled
-    return n_local
-
-
 @njit(cache=True, nogil=True, fastmath=FUSED)
 def _descend(
     ptr, places, values, signs, slacks, steps, size, bias, tol, max_passes, weights, alphas, state
@@ -232,16 +175,13 @@ def _descend(
         if turn == max_passes - 2:
             n_active = size
             ceiling = FAR
-        for last in range(n_active - 1, 0, -1):
-            state = _next(state)
-            other = np.int64(((state >> np.uint64(32)) * np.uint64(last + 1)) >> np.uint64(32))
-            order[last], order[other] = order[other], order[last]
+        state = shuffle(order, n_active, state)
         highest = -FAR
         lowest = FAR
         visit = 0
         while visit < n_active:
             at = order[visit]
-            score = bias + _product(places, values, ptr[at], ptr[at + 1], weights)
+            score = bias + product(places, values, ptr[at], ptr[at + 1], weights)
             old = alphas[at]
             gradient = signs[at] * score - ONE + old * slacks[at]
             if old == 0 and gradient > 0:
@@ -270,58 +210,3 @@ def _descend(
         else:
             ceiling = min(highest, RESTS) if highest > 0 else RESTS
     return bias
-
-
-@njit(cache=True, nogil=True, fastmath=FUSED)
-def _product(places, values, first, end, weights):
-    """Return row · weights, as four sums that need not wait for each other."""
-    a = np.float32(0.0)
-    b = np.float32(0.0)
-    c = np.float32(0.0)
-    d = np.float32(0.0)
-    entry = first
-    while entry + 3 < end:
-        a += values[entry] * weights[places[entry]]
-        b += values[entry + 1] * weights[places[entry + 1]]
-        c += values[entry + 2] * weights[places[entry + 2]]
-        d += values[entry + 3] * weights[places[entry + 3]]
-        entry += 4
-    while entry < end:
-        a += values[entry] * weights[places[entry]]
-        entry += 1
-    return (a + b) + (c + d)
-
-
-@njit(cache=True, nogil=True)
-def _keep(weights, feature_of, n_local, min_weight, n_kept, features, values):
-    """Append the weights that are not cut; return how many are kept in all."""
-    for at in range(n_local):
-        if weights[at] != 0 and abs(weights[at]) >= min_weight:
-            features[n_kept] = feature_of[at]
-            values[n_kept] = weights[at]
-            n_kept += 1
-    return n_kept
-
-
-@njit(cache=True, nogil=True)
-def _longer(values, n_used, needed):
-    longer = np.empty(2 * needed, dtype=values.dtype)
-    longer[:n_used] = values[:n_used]
-    return longer
-
-
-@njit(cache=True, nogil=True)
-def _random_state(seed, label):
-    """Return a state for the generator that depends on the label, not on its thread."""
-    state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15)
-    state ^= np.uint64(label + 1) * np.uint64(0xBF58476D1CE4E5B9)
-    state ^= state >> np.uint64(31)
-    return state if state != 0 else np.uint64(88172645463325252)
-
-
-@njit(cache=True, nogil=True)
-def _next(state):
-    state ^= state << np.uint64(13)
-    state ^= state >> np.uint64(7)
-    state ^= state << np.uint64(17)
-    return state

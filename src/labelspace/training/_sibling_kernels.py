@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelspace.training._squared_hinge_kernels import _descend, _random_state
+from labelspace.training._problem_kernels import FUSED, longer
+from labelspace.training._random_kernels import seeded, shuffle
+from labelspace.training._squared_hinge_kernels import _descend
 
-FUSED = {"contract"}
 MOST_PAIRS = 16  # pairs of siblings that a row can hold at a time
 
 
@@ -99,14 +100,13 @@ def train_siblings(
                     tol,
                     max_iter,
                     weights,
-                    _random_state(seed, child, 0),
+                    seeded(seed, child, 1),
                 )
                 n_passes = max(n_passes, taken)
                 biases[n_done] = weights[0]
                 if n_kept + n_local > kept_features.shape[0]:
-                    room = 2 * (n_kept + n_local)
-                    kept_features = _longer(kept_features, n_kept, room)
-                    kept_values = _longer(kept_values, n_kept, room)
+                    kept_features = longer(kept_features, n_kept, n_kept + n_local)
+                    kept_values = longer(kept_values, n_kept, n_kept + n_local)
                 before = n_kept
                 for feature in range(1, n_local):
                     if weights[feature] != 0 and abs(weights[feature]) >= min_weight:
@@ -173,7 +173,7 @@ def lay_out_blocks(indptr, indices, n_features, first_child, right_ptr, right_no
         n_local = 0
         if n_children > 0:
             if start + n_features > features.shape[0]:
-                features = _longer(features, start, 2 * (start + n_features))
+                features = longer(features, start, start + n_features)
             features[start] = 0
             local[0] = 0
             n_local = 1
@@ -227,12 +227,12 @@ def train_one_slack(
     score = np.zeros(n_nodes, dtype=np.float32)  # of the row at hand
     change = np.zeros(n_nodes, dtype=np.float32)
     is_right = np.zeros(n_nodes, dtype=np.bool_)
-    state = _random_state(seed, 0, 0)
+    state = seeded(seed, 0, 1)
     order = np.arange(n_rows)
     n_passes = 0
     while n_passes < max_iter:
         n_passes += 1
-        state = _shuffle(order, state)
+        state = shuffle(order, order.shape[0], state)
         worst = np.float32(0.0)
         for row in order:
             n_stays = right_ptr[row + 1] - right_ptr[row]
@@ -425,18 +425,6 @@ def _improve(
 
 
 @njit(cache=True, nogil=True)
-def _shuffle(order, state):
-    """Put ``order`` into random order; return the generator's state."""
-    for last in range(order.shape[0] - 1, 0, -1):
-        state ^= state << np.uint64(13)
-        state ^= state >> np.uint64(7)
-        state ^= state << np.uint64(17)
-        other = np.int64(((state >> np.uint64(32)) * np.uint64(last + 1)) >> np.uint64(32))
-        order[last], order[other] = order[other], order[last]
-    return state
-
-
-@njit(cache=True, nogil=True)
 def _take_in(one, other, pair_right, pair_wrong, alphas, n_pairs):
     """Give a row a pair, unless it has it already or no room is left."""
     for at in range(n_pairs[0]):
@@ -476,10 +464,3 @@ def from_blocks(weights, first_child, feature_ptr, features, block_ptr, min_weig
                     n_kept += 1
             counts[child - 1] = n_kept - before
     return nodes, counts, biases, kept_features[:n_kept], kept_values[:n_kept]
-
-
-@njit(cache=True, nogil=True)
-def _longer(values, n_used, room):
-    longer = np.empty(room, dtype=values.dtype)
-    longer[:n_used] = values[:n_used]
-    return longer

@@ -4,9 +4,6 @@
 turns in coordinate descent, each on its own working set of rows; then one pass over all rows
 serves all slots together, which is where the time would go otherwise. A slot whose label is done
 takes the next label at once, so every pass is a full one.
-
-``fastmath`` allows fused multiply-add only: letting LLVM reorder the sums makes it gather, which
-is slower, and would make the answer depend on the machine's vectors.
 """
 
 from __future__ import annotations
@@ -14,7 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-FUSED = {"contract"}
+from labelspace.training._problem_kernels import FUSED, longer
+from labelspace.training._random_kernels import seeded, shuffle
+
 NOBODY = -1
 ONE = np.uint64(1)
 FAR = np.float32(1e30)
@@ -123,7 +122,7 @@ def solve(
                 reached[slot],
                 max_iter - n_passes[slot],
                 weights,
-                _random_state(seed, problem, n_passes[slot]),
+                seeded(seed, problem, n_passes[slot] + 1),
             )
             for feature in range(n_features):
                 slot_weights[feature, slot] = weights[feature]
@@ -159,8 +158,8 @@ def solve(
             for at in range(set_sizes[slot]):
                 in_slots[set_rows[slot, at]] &= ~(ONE << np.uint64(slot))
             if n_kept + n_features > kept_features.shape[0]:
-                kept_features = _longer(kept_features, n_kept, 2 * (n_kept + n_features))
-                kept_values = _longer(kept_values, n_kept, 2 * (n_kept + n_features))
+                kept_features = longer(kept_features, n_kept, n_kept + n_features)
+                kept_values = longer(kept_values, n_kept, n_kept + n_features)
             starts[number] = n_kept
             biases[number] = slot_weights[0, slot]
             passes[number] = n_passes[slot]
@@ -250,12 +249,7 @@ def _descend(
     n_passes = 0
     while n_passes < max_iter:
         n_passes += 1
-        for last in range(n_active - 1, 0, -1):
-            state ^= state << np.uint64(13)
-            state ^= state >> np.uint64(7)
-            state ^= state << np.uint64(17)
-            other = np.int64(((state >> np.uint64(32)) * np.uint64(last + 1)) >> np.uint64(32))
-            order[last], order[other] = order[other], order[last]
+        state = shuffle(order, n_active, state)
         highest = -FAR
         lowest = FAR
         visit = 0
@@ -392,16 +386,6 @@ def _push(values, rows, size, cap, value, row):
 
 
 @njit(cache=True, nogil=True)
-def _random_state(seed, problem, n_passes):
-    """Return a state for the generator that depends on the label, not on its slot or thread."""
-    state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15)
-    state ^= np.uint64(problem + 1) * np.uint64(0xBF58476D1CE4E5B9)
-    state ^= np.uint64(n_passes + 1) * np.uint64(0x94D049BB133111EB)
-    state ^= state >> np.uint64(31)
-    return state if state != 0 else np.uint64(88172645463325252)
-
-
-@njit(cache=True, nogil=True)
 def _with_room(rows, values, needed):
     """Return the two tables with at least ``needed`` columns, their content kept."""
     n_slots, room = rows.shape
@@ -412,10 +396,3 @@ def _with_room(rows, values, needed):
     new_rows[:, :room] = rows
     new_values[:, :room] = values
     return new_rows, new_values
-
-
-@njit(cache=True, nogil=True)
-def _longer(values, n_used, room):
-    longer = np.empty(room, dtype=values.dtype)
-    longer[:n_used] = values[:n_used]
-    return longer
