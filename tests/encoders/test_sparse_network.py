@@ -69,3 +69,16 @@ def test_input_dropout_keeps_a_share_and_its_sum():
     assert batch.features.numel() == pytest.approx(2500, rel=0.1)
     assert torch.all(batch.values == 4.0)
     assert batch.n_rows == 50
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "linear"])
+def test_a_network_need_not_end_on_the_sphere(X, activation):
+    network = SparseNetwork(10, (8, 5), activation=activation, unit=False).eval()
+    with torch.no_grad():
+        table = network.table.values
+        hidden = torch.from_numpy(X.toarray()) @ table + network.bias
+        between = {"relu": torch.relu, "tanh": torch.tanh, "linear": lambda value: value}
+        [layer] = network.layers
+        expected = between[activation](hidden) @ layer.weight.T + layer.bias
+        assert torch.allclose(network(SparseBatch.of(X)), expected, atol=1e-6)
+    assert np.allclose(network.exported("float32").encode(X), expected.numpy(), atol=1e-5)

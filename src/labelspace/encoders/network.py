@@ -1,4 +1,4 @@
-"""The network x → z from sparse features to the unit sphere, for prediction.
+"""The network x → z from sparse features to a short vector, for prediction.
 
 What ``SparseNetwork`` has learned, as plain arrays: the first layer is a linear map of sparse rows
 with eight-bit weights, the dense layers after it are small. No torch is needed to use it.
@@ -27,8 +27,10 @@ class NetworkEncoder(Storable):
     bias : ndarray of shape (width,)
     layers : list of (weights, bias)
         The layers after it; weights are (inputs, outputs).
-    activation : {"relu", "linear"}
+    activation : {"relu", "tanh", "linear"}
         What stands between layers.
+    unit : bool
+        Whether vectors are scaled to length one.
     storage : {"int8", "float32"}
         How the first layer is kept.
 
@@ -48,22 +50,29 @@ class NetworkEncoder(Storable):
         layers: list[tuple[Floats, Floats]],
         *,
         activation: str = "relu",
+        unit: bool = True,
         storage: str = "int8",
     ) -> None:
         self.first = LinearEncoder(first, storage)
         self.bias = bias
         self.layers = layers
         self.activation = activation
+        self.unit = unit
 
     @property
     def dim(self) -> int:
         return self.layers[-1][0].shape[1] if self.layers else self.first.dim
 
     def encode(self, X: csr_matrix) -> Floats:
-        """Return the unit vectors of the rows of ``X``."""
+        """Return the vectors of the rows of ``X``."""
         hidden = self.first.encode(X) + self.bias
         for weights, bias in self.layers:
-            if self.activation == "relu":
-                np.maximum(hidden, 0.0, out=hidden)
-            hidden = hidden @ weights + bias
-        return sphere.queries(hidden)
+            hidden = activated(hidden, self.activation) @ weights + bias
+        return sphere.queries(hidden) if self.unit else hidden
+
+
+def activated(hidden: Floats, activation: str) -> Floats:
+    """Return what goes on from a layer to the next."""
+    if activation == "relu":
+        return np.maximum(hidden, 0.0)
+    return np.tanh(hidden) if activation == "tanh" else hidden

@@ -1,10 +1,11 @@
-"""The network x → z from sparse features to the unit sphere, while it is being trained.
+"""The network x → z from sparse features to a short vector, while it is being trained.
 
 The first layer adds up table rows of a row's features, so that its cost is non-zeros × width
 whatever the number of features. Its gradient is the same sum over the transposed batch: one row for
-each feature that the batch has, nothing for the others. Dense layers follow, with ReLU between
-them. ``weight_norm`` is the form of weight normalisation in which every output of a layer has a
-direction of its own and all share one length, w_j = g · d_j / ‖d_j‖.
+each feature that the batch has, nothing for the others. Dense layers follow, with ReLU or tanh
+between them, and at the end vectors are put on the unit sphere unless asked not to.
+``weight_norm`` is the form of weight normalisation in which every output of a layer has a direction
+of its own and all share one length, w_j = g · d_j / ‖d_j‖.
 
 Input dropout keeps each non-zero with probability ρ and divides it by ρ.
 """
@@ -107,19 +108,21 @@ class _TableSums(torch.autograd.Function):
 
 
 class SparseNetwork(nn.Module):
-    """A network of given widths from sparse rows to the unit sphere.
+    """A network of given widths from sparse rows to the unit sphere, or to all of space.
 
     Parameters
     ----------
     n_features : int
     widths : sequence of int
         Outputs of each layer; the last is the dimension of the space.
-    activation : {"relu", "linear"}
+    activation : {"relu", "tanh", "linear"}
         What stands between layers.
     weight_norm : bool
         Whether outputs of a layer share one length of weights.
     dropout : float
         Share of hidden outputs that training leaves out.
+    unit : bool
+        Whether vectors are scaled to length one.
     seed : int
     """
 
@@ -131,6 +134,7 @@ class SparseNetwork(nn.Module):
         activation: str = "relu",
         weight_norm: bool = False,
         dropout: float = 0.0,
+        unit: bool = True,
         seed: int = 0,
         device: torch.device | str = "cpu",
     ) -> None:
@@ -139,6 +143,7 @@ class SparseNetwork(nn.Module):
         self.activation = activation
         self.weight_norm = weight_norm
         self.dropout = nn.Dropout(dropout)
+        self.unit = unit
         # Small at first: a feature that is too rare to learn from should not add noise.
         start = 0.1 * torch.randn(n_features, widths[0], generator=generator) / widths[0] ** 0.5
         self.table = RowTable(start.to(device))
@@ -154,18 +159,16 @@ class SparseNetwork(nn.Module):
         self.refresh()
 
     def forward(self, batch: SparseBatch) -> Tensor:
-        """Return the unit vectors of a batch."""
+        """Return the vectors of a batch."""
         hidden = _TableSums.apply(self.table, batch, self._anchor)
         if self.weight_norm:
             hidden = hidden * (self.lengths[0] / self._column_norms)
         hidden = hidden + self.bias
         for number, layer in enumerate(self._linear()):
-            if self.activation == "relu":
-                hidden = torch.relu(hidden)
-            hidden = self.dropout(hidden)
+            hidden = self.dropout(activated(hidden, self.activation))
             weight = self._weight(layer, number)
             hidden = functional.linear(hidden, weight, layer.bias)
-        return functional.normalize(hidden, dim=1)
+        return functional.normalize(hidden, dim=1) if self.unit else hidden
 
     @torch.no_grad()
     def refresh(self) -> None:
@@ -193,7 +196,12 @@ class SparseNetwork(nn.Module):
             for number, layer in enumerate(self._linear())
         ]
         return NetworkEncoder(
-            _array(first), _array(self.bias), layers, activation=self.activation, storage=storage
+            _array(first),
+            _array(self.bias),
+            layers,
+            activation=self.activation,
+            unit=self.unit,
+            storage=storage,
         )
 
     def _linear(self) -> list[nn.Linear]:
@@ -203,6 +211,13 @@ class SparseNetwork(nn.Module):
         if self.weight_norm:
             return self.lengths[number + 1] * functional.normalize(layer.weight, dim=1)
         return layer.weight
+
+
+def activated(hidden: Tensor, activation: str) -> Tensor:
+    """Return what goes on from a layer to the next."""
+    if activation == "relu":
+        return torch.relu(hidden)
+    return torch.tanh(hidden) if activation == "tanh" else hidden
 
 
 def _layer(before: int, after: int, generator: torch.Generator) -> nn.Linear:
