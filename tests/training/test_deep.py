@@ -166,3 +166,24 @@ def test_a_device_that_is_not_there_is_refused():
         pytest.skip("there is a GPU here")
     with pytest.raises(UsageError, match="no GPU"):
         device_of("cuda")
+
+
+def test_momentum_moves_rows_as_torch_does():
+    values = torch.arange(6.0).reshape(3, 2)
+    table, dense = RowTable(values.clone()), torch.nn.Parameter(values.clone())
+    ours = RowOptimizer(table, "momentum", weight_decay=0.1)
+    theirs = torch.optim.SGD([dense], lr=0.5, momentum=0.9, weight_decay=0.1)
+    for step in range(3):
+        gradient = torch.full((3, 2), 1.0 + step)
+        table.leave(torch.arange(3), gradient)
+        ours.step(0.5)
+        dense.grad = gradient.clone()
+        theirs.step()
+    assert torch.allclose(table.values, dense.detach())
+
+
+def test_training_with_momentum_learns():
+    settings = replace(QUICK, rule="momentum", row_rule="momentum", decay=False, n_epochs=8)
+    task = a_task(replace(SMALL, regularizer="none"))
+    history = train(task, 300, replace(settings, learning_rate=0.2, row_learning_rate=0.2))
+    assert history["loss"][-1] < 0.9 * history["loss"][0]

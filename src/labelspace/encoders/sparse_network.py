@@ -107,6 +107,19 @@ class _TableSums(torch.autograd.Function):
         return None, None, None
 
 
+def table_sums(table: RowTable, batch: SparseBatch) -> Tensor:
+    """Return the weighted sums of table rows that a batch asks for; the table finds its gradient.
+
+    >>> import torch
+    >>> rows = SparseBatch.of(csr_matrix([[0.0, 2.0, 1.0]], dtype=np.float32))
+    >>> table_sums(RowTable(torch.eye(3)), rows).tolist()
+    [[0.0, 2.0, 1.0]]
+    """
+    # Gradients flow into the table by the side; a tensor that wants one makes autograd walk there.
+    anchor = torch.zeros((), requires_grad=True)
+    return cast(Tensor, _TableSums.apply(table, batch, anchor))
+
+
 class SparseNetwork(nn.Module):
     """A network of given widths from sparse rows to the unit sphere, or to all of space.
 
@@ -123,6 +136,8 @@ class SparseNetwork(nn.Module):
         Share of hidden outputs that training leaves out.
     unit : bool
         Whether vectors are scaled to length one.
+    output_dropout : float
+        Share of the last layer's outputs that training leaves out.
     seed : int
     """
 
@@ -135,6 +150,7 @@ class SparseNetwork(nn.Module):
         weight_norm: bool = False,
         dropout: float = 0.0,
         unit: bool = True,
+        output_dropout: float = 0.0,
         seed: int = 0,
         device: torch.device | str = "cpu",
     ) -> None:
@@ -144,12 +160,11 @@ class SparseNetwork(nn.Module):
         self.weight_norm = weight_norm
         self.dropout = nn.Dropout(dropout)
         self.unit = unit
+        self.output_dropout = nn.Dropout(output_dropout)
         # Small at first: a feature that is too rare to learn from should not add noise.
         start = 0.1 * torch.randn(n_features, widths[0], generator=generator) / widths[0] ** 0.5
         self.table = RowTable(start.to(device))
         self.bias = nn.Parameter(torch.zeros(widths[0], device=device))
-        # Gradients flow into the table by the side; this makes autograd walk there.
-        self._anchor = torch.zeros((), requires_grad=True)
         self.layers = nn.ModuleList(
             _layer(before, after, generator).to(device) for before, after in pairwise(widths)
         )
@@ -160,7 +175,7 @@ class SparseNetwork(nn.Module):
 
     def forward(self, batch: SparseBatch) -> Tensor:
         """Return the vectors of a batch."""
-        hidden = _TableSums.apply(self.table, batch, self._anchor)
+        hidden = table_sums(self.table, batch)
         if self.weight_norm:
             hidden = hidden * (self.lengths[0] / self._column_norms)
         hidden = hidden + self.bias
@@ -168,6 +183,7 @@ class SparseNetwork(nn.Module):
             hidden = self.dropout(activated(hidden, self.activation))
             weight = self._weight(layer, number)
             hidden = functional.linear(hidden, weight, layer.bias)
+        hidden = self.output_dropout(hidden)
         return functional.normalize(hidden, dim=1) if self.unit else hidden
 
     @torch.no_grad()

@@ -30,7 +30,7 @@ from labelspace import progress, store
 from labelspace.encoders.row_table import RowTable
 from labelspace.errors import UsageError
 from labelspace.training.history import History
-from labelspace.training.row_optimizer import RowOptimizer
+from labelspace.training.row_optimizer import MOMENTUM, RowOptimizer
 
 
 class DeepTask(ABC):
@@ -76,12 +76,14 @@ class DeepSettings:
     batch_size : int
     learning_rate, row_learning_rate : float
         First step sizes of dense parameters and of tables.
-    row_rule : {"adam", "adagrad"}
-        See ``RowOptimizer``.
+    rule : {"adam", "momentum"}
+        How dense parameters move.
+    row_rule : {"adam", "adagrad", "momentum"}
+        How tables move; see ``RowOptimizer``.
     decay : bool
         Whether steps get smaller, down to zero at the last one.
     weight_decay : float
-        Of dense parameters.
+        Of dense parameters, and of tables with ``momentum``.
     monitor : str
         Which number of ``evaluate`` is to be large.
     patience : int, optional
@@ -96,6 +98,7 @@ class DeepSettings:
     batch_size: int = 512
     learning_rate: float = 1e-3
     row_learning_rate: float = 1e-3
+    rule: str = "adam"
     row_rule: str = "adam"
     decay: bool = True
     weight_decay: float = 0.0
@@ -124,6 +127,14 @@ def device_of(choice: str) -> torch.device:
     return torch.device(choice)
 
 
+def _dense_optimizer(module: nn.Module, settings: DeepSettings) -> torch.optim.Optimizer:
+    learned = [one for one in module.parameters() if one.requires_grad]
+    rate, weight_decay = settings.learning_rate, settings.weight_decay
+    if settings.rule == "momentum":
+        return torch.optim.SGD(learned, lr=rate, momentum=MOMENTUM, weight_decay=weight_decay)
+    return torch.optim.AdamW(learned, lr=rate, weight_decay=weight_decay)
+
+
 class _Training:
     def __init__(self, task: DeepTask, n_rows: int, settings: DeepSettings, folder: Path) -> None:
         self.task = task
@@ -132,12 +143,10 @@ class _Training:
         self.folder = folder
         self.per_epoch = max(1, -(-n_rows // settings.batch_size))
         self.n_epochs = max(settings.n_epochs, -(-settings.min_steps // self.per_epoch))
-        learned = [one for one in task.module.parameters() if one.requires_grad]
-        self.dense = torch.optim.AdamW(
-            learned, lr=settings.learning_rate, weight_decay=settings.weight_decay
-        )
+        self.dense = _dense_optimizer(task.module, settings)
         self.rows = {
-            name: RowOptimizer(table, settings.row_rule) for name, table in task.tables.items()
+            name: RowOptimizer(table, settings.row_rule, settings.weight_decay)
+            for name, table in task.tables.items()
         }
         self.history = History()
         self.best: float | None = None

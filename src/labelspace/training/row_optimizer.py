@@ -1,9 +1,9 @@
 """Steps for tables: only rows that have a gradient move, and only their memory is touched.
 
-Two rules. ``adam`` keeps two numbers for each parameter and moves a row as Adam would if the steps
-in which the row was not touched had not happened. ``adagrad`` keeps one number for each row, the
-sum of its mean squared gradients, which makes the optimiser of a table of width d cost 1/d of the
-table.
+``adam`` keeps two numbers for each parameter and moves a row as Adam would if the steps in which
+the row was not touched had not happened. ``adagrad`` keeps one number for each row, the sum of its
+mean squared gradients, which makes the optimiser of a table of width d cost 1/d of the table.
+``momentum`` is plain descent with momentum 0.9 and weight decay, for what papers call SGD.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from torch import Tensor
 
 from labelspace.encoders.row_table import RowTable
 
-RULES = ("adam", "adagrad")
+RULES = ("adam", "adagrad", "momentum")
+MOMENTUM = 0.9
 _SMALL = 1e-8
 
 
@@ -25,7 +26,9 @@ class RowOptimizer:
     Parameters
     ----------
     table : RowTable
-    rule : {"adam", "adagrad"}
+    rule : {"adam", "adagrad", "momentum"}
+    weight_decay : float
+        With ``momentum``: how much of itself a row loses in a step, per step size.
 
     Examples
     --------
@@ -37,17 +40,20 @@ class RowOptimizer:
     [[0.0, 0.0], [-0.5, 0.5]]
     """
 
-    def __init__(self, table: RowTable, rule: str = "adam") -> None:
+    def __init__(self, table: RowTable, rule: str = "adam", weight_decay: float = 0.0) -> None:
         if rule not in RULES:
             raise ValueError(f"The rule is {rule!r}: give one of {', '.join(RULES)}.")
         self.table = table
         self.rule = rule
+        self.weight_decay = weight_decay
         self.n_steps = 0
         values = table.values
         if rule == "adam":
             self.state = {"first": torch.zeros_like(values), "second": torch.zeros_like(values)}
-        else:
+        elif rule == "adagrad":
             self.state = {"squares": values.new_zeros(values.shape[0])}
+        else:
+            self.state = {"velocity": torch.zeros_like(values)}
 
     @torch.no_grad()
     def step(self, learning_rate: float) -> None:
@@ -56,8 +62,10 @@ class RowOptimizer:
         for ids, gradient in self.table.take_gradients():
             if self.rule == "adam":
                 self._adam(ids, gradient, learning_rate)
-            else:
+            elif self.rule == "adagrad":
                 self._adagrad(ids, gradient, learning_rate)
+            else:
+                self._momentum(ids, gradient, learning_rate)
 
     def _adam(self, ids: Tensor, gradient: Tensor, learning_rate: float) -> None:
         first, second = self.state["first"], self.state["second"]
@@ -77,6 +85,13 @@ class RowOptimizer:
         self.table.values.index_add_(
             0, ids, gradient / (new.sqrt() + _SMALL)[:, None], alpha=-learning_rate
         )
+
+    def _momentum(self, ids: Tensor, gradient: Tensor, learning_rate: float) -> None:
+        velocity = self.state["velocity"]
+        new = velocity[ids].mul_(MOMENTUM).add_(gradient)
+        new.add_(self.table.values[ids], alpha=self.weight_decay)
+        velocity[ids] = new
+        self.table.values.index_add_(0, ids, new, alpha=-learning_rate)
 
     def to_state(self) -> dict[str, Any]:
         """Return what goes into a checkpoint."""
