@@ -229,6 +229,15 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         """Say why each label of ``top`` (-1: none, give nothing for it) was given."""
         raise NotImplementedError
 
+    def _filled(self, top: TopK) -> TopK:
+        """Give rows without an answer the most frequent labels: for methods that may find none."""
+        silent = top.labels[:, 0] == NO_LABEL
+        if silent.any():
+            frequent = np.argsort(-self.label_counts_, kind="stable")[: top.k]
+            top.labels[silent] = frequent
+            top.scores[silent] = self.label_counts_[frequent] / max(self.n_examples_, 1)
+        return top
+
     def _check_goal(self, threshold: Threshold) -> None:
         threshold = checked_threshold(threshold)
         if isinstance(threshold, str) and not self._is_calibrated:

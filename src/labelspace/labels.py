@@ -183,6 +183,21 @@ def with_rows(Y: csr_matrix, more: csr_matrix) -> csr_matrix:
     return csr_matrix(vstack([_widened(Y, more.shape[1]), more], format="csr"), dtype=Y.dtype)
 
 
+def without_rows(Y: csr_matrix, rows: NDArray[np.int64]) -> csr_matrix:
+    """Return labels with some rows emptied, so that training does not see them.
+
+    >>> without_rows(csr_matrix([[1], [1]]), np.array([0])).toarray()
+    array([[0],
+           [1]])
+    """
+    sizes = np.diff(Y.indptr)
+    emptied = np.zeros(Y.shape[0], dtype=np.bool_)
+    emptied[rows] = True
+    kept = np.repeat(~emptied, sizes)
+    indptr = np.concatenate(([0], np.cumsum(np.where(emptied, 0, sizes)))).astype(Y.indptr.dtype)
+    return csr_matrix((Y.data[kept], Y.indices[kept], indptr), shape=Y.shape)
+
+
 def _kind(Y: Any) -> str:
     if issparse(Y):
         return "matrix"

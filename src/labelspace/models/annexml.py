@@ -13,7 +13,6 @@ e^{γ(cos − 1)}, and labels have vectors of their own in the same space, which
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral, Real
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -26,30 +25,22 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import progress
 from labelspace.base import Explanation, LabelRanker
-from labelspace.encoders.linear import LinearEncoder
-from labelspace.encoders.partition import balanced
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import (
-    Index,
     Learner,
     PartitionedLearner,
     in_blocks,
     search_all,
     side_by_side,
 )
-from labelspace.graph.label_knn import LabelGraph, label_knn
-from labelspace.labels import with_rows
+from labelspace.graph.label_knn import label_knn
+from labelspace.labels import with_rows, without_rows
+from labelspace.models._annexml_learners import LearnerTraining
 from labelspace.search.ballot import Ballot
-from labelspace.search.clustered import ClusteredIndex
-from labelspace.search.exact import ExactIndex
 from labelspace.search.found import Found
-from labelspace.search.graph import GraphIndex
-from labelspace.space import sphere
-from labelspace.topk import NO_LABEL, TopK
-from labelspace.training.adapt import adapt_map
+from labelspace.topk import TopK
 from labelspace.training.choose_votes import GAMMAS, LABEL_VOTES, choose_votes
-from labelspace.training.contrastive import ContrastiveSettings, train_map
-from labelspace.training.partition import kmeans_partition, learn_partition
+from labelspace.training.contrastive import ContrastiveSettings
 
 # Small corpora are overfitted by a sharp contrast and large steps.
 _SMALL = 20_000
@@ -271,89 +262,19 @@ class AnnexML(LabelRanker):
         seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
         held_out = self._held_out(X, Y, seeds[0])
         # Rows held out have no labels in training, so the maps do not learn from them.
-        seen = _without(Y, held_out)
-        graph = self._graph(seen, seeds[0])
+        seen = without_rows(Y, held_out)
+        learning = self._learning()
+        graph = learning.graph(seen, seeds[0])
         with progress.task("Training", total=len(seeds)) as advance:
 
             def train(seed: int) -> Learner | PartitionedLearner:
-                learner = self._learner(X, seen, graph, seed)
+                learner = learning.learner(X, seen, graph, seed)
                 advance(1)
                 return learner
 
             self.learners_ = side_by_side(train, seeds, self.n_threads)
         if held_out.size:
             self._choose_votes(csr_matrix(X[held_out]), held_out)
-
-    def _learner(
-        self, X: csr_matrix, Y: csr_matrix, graph: LabelGraph, seed: int
-    ) -> Learner | PartitionedLearner:
-        kind = self.settings_["partition"]
-        n_parts = max(X.shape[0] // self.part_size, 1)
-        if kind == "none" or n_parts == 1:
-            return self._map_and_index(X, Y, graph, np.arange(X.shape[0]), self._training(), seed)
-        if kind == "learned":
-            partition = learn_partition(X, graph, n_parts, seed)
-        elif kind == "smce":
-            from labelspace.manifold.label_sample import smce_partition
-
-            partition = smce_partition(X, Y, n_parts, seed, n_threads=1)
-        else:
-            partition = kmeans_partition(X, n_parts, seed)
-        scores = partition.scores(X)
-        assigned = balanced(scores) if self.balanced else scores.argmax(axis=1)
-        parts: list[Learner | None] = []
-        for number in range(partition.n_parts):
-            rows = np.flatnonzero(assigned == number)
-            parts.append(self._part(X, Y, rows, seed + number) if rows.size else None)
-        return PartitionedLearner(partition, parts)
-
-    def _part(self, X: csr_matrix, Y: csr_matrix, rows: NDArray[np.int64], seed: int) -> Learner:
-        """Learn from some rows as if there were no others, and no other features."""
-        inside = csr_matrix(X[rows])
-        features = np.unique(inside.indices)
-        labels = csr_matrix(Y[rows])
-        graph = self._graph(labels, seed)
-        # A label's rows lie in several parts, so it has no one place in any of them.
-        settings = replace(self._training(), label_weight=0.0)
-        inside = csr_matrix(inside[:, features])
-        learner = self._map_and_index(inside, labels, graph, rows, settings, seed)
-        learner.features = features
-        return learner
-
-    def _map_and_index(
-        self,
-        X: csr_matrix,
-        Y: csr_matrix,
-        graph: LabelGraph,
-        rows: NDArray[np.int64],
-        settings: ContrastiveSettings,
-        seed: int,
-    ) -> Learner:
-        trained = train_map(X, Y, graph, settings, seed)
-        encoder = LinearEncoder(trained.weights, self.storage)
-        # Rows without features lie nowhere, and rows without labels have nothing to say.
-        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(self.Y_.indptr)[rows] > 0))
-        keys = sphere.keys(encoder.encode(csr_matrix(X[voters])))
-        labels = None
-        if trained.labels is not None and trained.biases is not None:
-            labels = self._label_index(trained.labels, trained.biases, keys, rows[voters], seed)
-        return Learner(encoder, self._index(keys, rows[voters], seed), labels)
-
-    def _label_index(
-        self,
-        vectors: NDArray[np.float32],
-        biases: NDArray[np.float32],
-        keys: NDArray[np.float32],
-        voters: NDArray[np.int64],
-        seed: int,
-    ) -> ClusteredIndex:
-        """Put labels where training placed them, and those it never saw amidst their rows."""
-        unseen = ~vectors.any(axis=1)
-        labels = csr_matrix(self.Y_[voters], dtype=np.float32)
-        vectors[unseen] = sphere.keys(np.asarray(labels[:, unseen].T @ keys, dtype=np.float32))
-        placed = np.flatnonzero(vectors.any(axis=1))
-        biased = np.column_stack((vectors[placed], biases[placed]))
-        return self._clustered(biased, placed, seed)
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Train the maps on, then put the rows where these map them."""
@@ -372,45 +293,21 @@ class AnnexML(LabelRanker):
             n_threads=self.n_threads,
         )
 
+        learning = self._learning()
+
         def learn_on(number: int) -> None:
             learner, seed = self.learners_[number], seeds[number]
             if isinstance(learner, Learner):
-                self._append(learner, X, Y, graph, np.arange(X.shape[0]), n_old, seed)
+                learning.append(learner, X, Y, graph, np.arange(X.shape[0]), n_old, seed)
                 return
             assigned = learner.partition.assign(X)
             for chosen in np.unique(assigned):
                 part = learner.parts[chosen]
                 if part is not None:
                     new = np.flatnonzero(assigned == chosen)
-                    self._append(part, X, Y, None, new, n_old, seed)
+                    learning.append(part, X, Y, None, new, n_old, seed)
 
         side_by_side(learn_on, range(len(seeds)), self.n_threads)
-
-    def _append(
-        self,
-        learner: Learner,
-        X: csr_matrix,
-        Y: csr_matrix,
-        graph: LabelGraph | None,
-        new: NDArray[np.int64],
-        n_old: int,
-        seed: int,
-    ) -> None:
-        """Let a learner see new rows; its map learns on where it knows every feature."""
-        if graph is not None:
-            adapt_map(
-                learner.encoder, X, self.Y_, graph, n_old, learner.rows.vectors, self._on(), seed
-            )
-        voters = new[(np.diff(X.indptr)[new] > 0) & (np.diff(Y.indptr)[new] > 0)]
-        keys = learner.encode(csr_matrix(X[voters]))
-        learner.rows.add(keys, n_old + voters)
-        if learner.labels is not None and voters.size:
-            labels = csr_matrix(Y[voters])
-            unseen = np.setdiff1d(labels.indices, learner.labels.ids)
-            middles = np.asarray((labels[:, unseen].T @ keys), dtype=np.float32)
-            learner.labels.add(
-                np.column_stack((sphere.keys(middles), np.zeros(unseen.size))), unseen
-            )
 
     def _choose_votes(self, X: csr_matrix, rows: NDArray[np.int64]) -> None:
         """Choose the weights of votes that were not given by asking about rows held out."""
@@ -447,15 +344,6 @@ class AnnexML(LabelRanker):
         n_found = self.settings_["n_neighbors"]
         return search_all(asked, X, n_found, n_found if self.settings_["label_votes"] else 0)
 
-    def _filled(self, top: TopK) -> TopK:
-        """Give rows that nobody voted on the most frequent labels."""
-        silent = top.labels[:, 0] == NO_LABEL
-        if silent.any():
-            frequent = np.argsort(-self.label_counts_, kind="stable")[: top.k]
-            top.labels[silent] = frequent
-            top.scores[silent] = self.label_counts_[frequent] / max(self.n_examples_, 1)
-        return top
-
     def _chosen(self, n_examples: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
         chosen = (_SMALL_CORPUS if n_examples < _SMALL else _LARGE_CORPUS) | PRESETS[self.preset]
@@ -481,66 +369,26 @@ class AnnexML(LabelRanker):
         n_rows = int(np.clip(usable.size // 20, *_HELD_OUT))
         return np.sort(np.random.default_rng(seed).permutation(usable)[:n_rows])
 
-    def _training(self) -> ContrastiveSettings:
+    def _learning(self) -> LearnerTraining:
         chosen = SimpleNamespace(**self.settings_)
-        return ContrastiveSettings(
-            dim=chosen.dim,
-            gamma=chosen.gamma,
-            n_epochs=chosen.n_epochs,
-            batch_size=self.batch_size,
-            learning_rate=chosen.learning_rate,
-            label_weight=chosen.label_weight,
-            min_steps=100,
-        )
-
-    def _on(self) -> ContrastiveSettings:
-        """Return how maps learn on: gently, since stored rows do not move with them."""
-        return ContrastiveSettings(
-            dim=self.settings_["dim"],
-            gamma=self.settings_["gamma"],
-            n_epochs=2,
-            batch_size=self.batch_size,
-            learning_rate=0.02,
-            min_steps=16,
-        )
-
-    def _graph(self, Y: csr_matrix, seed: int) -> LabelGraph:
-        if self.settings_["similarity"] == "smce":
-            from labelspace.manifold.label_sample import smce_graph
-
-            n_neighbors = self.settings_["graph_neighbors"]
-            return smce_graph(Y, n_neighbors, seed=seed, n_threads=self.n_threads)
-        return label_knn(
-            Y,
-            self.settings_["graph_neighbors"],
-            similarity=self.settings_["similarity"],
-            seed=seed,
+        return LearnerTraining(
+            Y=self.Y_,
+            training=ContrastiveSettings(
+                dim=chosen.dim,
+                gamma=chosen.gamma,
+                n_epochs=chosen.n_epochs,
+                batch_size=self.batch_size,
+                learning_rate=chosen.learning_rate,
+                label_weight=chosen.label_weight,
+                min_steps=100,
+            ),
+            graph_neighbors=chosen.graph_neighbors,
+            similarity=chosen.similarity,
+            partition=chosen.partition,
+            part_size=self.part_size,
+            balanced=self.balanced,
+            search=chosen.search,
+            n_probes=chosen.n_probes,
+            storage=self.storage,
             n_threads=self.n_threads,
         )
-
-    def _index(self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int) -> Index:
-        kind = self.settings_["search"]
-        if kind == "exact":
-            return ExactIndex(keys, ids)
-        if kind == "graph":
-            return GraphIndex(keys, ids)
-        return self._clustered(keys, ids, seed)
-
-    def _clustered(
-        self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int
-    ) -> ClusteredIndex:
-        return ClusteredIndex(
-            keys, ids, n_probes=self.settings_["n_probes"], storage=self.storage, seed=seed
-        )
-
-
-def _without(Y: csr_matrix, rows: NDArray[np.int64]) -> csr_matrix:
-    """Return ``Y`` with some rows emptied."""
-    if not rows.size:
-        return Y
-    sizes = np.diff(Y.indptr)
-    emptied = np.zeros(Y.shape[0], dtype=np.bool_)
-    emptied[rows] = True
-    kept = np.repeat(~emptied, sizes)
-    indptr = np.concatenate(([0], np.cumsum(np.where(emptied, 0, sizes)))).astype(Y.indptr.dtype)
-    return csr_matrix((Y.data[kept], Y.indices[kept], indptr), shape=Y.shape)

@@ -35,7 +35,7 @@ from labelspace.search.reasons import Voters, added_up
 from labelspace.search.tally import tally
 from labelspace.space import poincare
 from labelspace.store import Storable
-from labelspace.topk import NO_LABEL, TopK
+from labelspace.topk import TopK
 from labelspace.training.joint import OPTIMIZERS, JointSettings, train_joint
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -342,15 +342,6 @@ class Hyperbolic(LabelRanker):
             np.concatenate([labels.ids for _, labels in found], axis=1),
             np.concatenate(label_weights, axis=1),
         )
-
-    def _filled(self, top: TopK) -> TopK:
-        """Give rows that nobody voted on the most frequent labels."""
-        silent = top.labels[:, 0] == NO_LABEL
-        if silent.any():
-            frequent = np.argsort(-self.label_counts_, kind="stable")[: top.k]
-            top.labels[silent] = frequent
-            top.scores[silent] = self.label_counts_[frequent] / max(self.n_examples_, 1)
-        return top
 
     @property
     def label_vectors_(self) -> NDArray[np.float32]:

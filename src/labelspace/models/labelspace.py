@@ -31,7 +31,7 @@ from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import Learner, in_blocks, search_all, side_by_side
 from labelspace.graph.label_knn import label_knn
-from labelspace.labels import with_rows
+from labelspace.labels import with_rows, without_rows
 from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.each_other import neighbors_of_keys
 from labelspace.search.evidence import Evidence, LabelPlaces, gather_evidence
@@ -41,7 +41,7 @@ from labelspace.search.reasons import Speakers, Voters, half_and_half
 from labelspace.search.sparse import SparseIndex
 from labelspace.search.tally import tally
 from labelspace.space import sphere
-from labelspace.topk import NO_LABEL, TopK
+from labelspace.topk import TopK
 from labelspace.training.adapt import adapt_map
 from labelspace.training.background import background, refreshed
 from labelspace.training.choose_fit import choose_C
@@ -167,7 +167,7 @@ class LabelSpace(LabelRanker):
         self.Y_ = csr_matrix(Y, dtype=np.int8)
         X = self.rows_.encode(X)
         held_out = _held_out(X, Y, seed)
-        seen = _without(Y, held_out)
+        seen = without_rows(Y, np.flatnonzero(held_out))
         self._learn_spaces(X, seen, seed)
         hard, fewest = self._confused(Y, X.nnz < _LONG * X.shape[0]), _drawn(X, Y)
         self.C_ = (
@@ -356,15 +356,6 @@ class LabelSpace(LabelRanker):
         most = metrics.inverse_propensity([0], self.n_examples_)
         return (gains / most).astype(np.float32)
 
-    def _filled(self, top: TopK) -> TopK:
-        """Give rows that nothing is known about the most frequent labels."""
-        silent = top.labels[:, 0] == NO_LABEL
-        if silent.any():
-            frequent = np.argsort(-self.label_counts_, kind="stable")[: top.k]
-            top.labels[silent] = frequent
-            top.scores[silent] = self.label_counts_[frequent] / max(self.n_examples_, 1)
-        return top
-
 
 def _counts(X: csr_matrix) -> bool:
     """Tell whether all values are whole numbers."""
@@ -387,14 +378,6 @@ def _held_out(X: csr_matrix, Y: csr_matrix, seed: int) -> NDArray[np.bool_]:
     n_held_out = min(usable.size // 10, _MOST_HELD_OUT)
     held_out[np.random.default_rng(seed).permutation(usable)[:n_held_out]] = True
     return held_out
-
-
-def _without(Y: csr_matrix, rows: NDArray[np.bool_]) -> csr_matrix:
-    """Return ``Y`` with some rows emptied."""
-    kept = np.repeat(~rows, np.diff(Y.indptr))
-    counts = np.where(rows, 0, np.diff(Y.indptr))
-    indptr = np.concatenate(([0], np.cumsum(counts))).astype(Y.indptr.dtype)
-    return csr_matrix((Y.data[kept], Y.indices[kept], indptr), shape=Y.shape)
 
 
 def _voices(found: Found, own: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
