@@ -116,7 +116,7 @@ def search_all(
     What two learners find is there twice.
     """
     found = [learner.search(X, n_rows, n_labels) for learner in learners]
-    return _beside([rows for rows, _ in found]), _beside([labels for _, labels in found])
+    return Found.beside([rows for rows, _ in found]), Found.beside([labels for _, labels in found])
 
 
 def in_blocks(
@@ -131,10 +131,3 @@ def in_blocks(
 
 
 _BLOCK = 1024
-
-
-def _beside(found: list[Found]) -> Found:
-    return Found(
-        np.concatenate([one.ids for one in found], axis=1),
-        np.concatenate([one.products for one in found], axis=1),
-    )

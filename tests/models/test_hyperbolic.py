@@ -136,3 +136,29 @@ def test_a_row_without_features_gets_frequent_labels(fitted: Hyperbolic, corpus)
     top = fitted.predict_topk(csr_matrix((1, X.shape[1]), dtype=np.float32), k=2)
     counts = np.asarray(Y.sum(axis=0)).ravel()
     assert counts[top.labels[0]].tolist() == sorted(counts)[:-3:-1]
+
+
+def test_weights_of_votes_are_chosen_on_rows_held_out() -> None:
+    X, Y = planted_corpus(5000)
+    model = Hyperbolic(dim=4, n_learners=1, n_epochs=2, random_state=0).fit(X, Y)
+    alpha = model.settings_["alpha"]
+    assert model.settings_["vote_alpha"] in [alpha / 4, alpha / 2, alpha, 2 * alpha]
+    given = model.set_params(vote_alpha=1.5, label_votes=0.0).fit(X, Y)
+    assert given.settings_["vote_alpha"] == 1.5
+    assert given.settings_["label_votes"] == 0.0
+
+
+@pytest.mark.parametrize("search", KINDS)
+def test_new_rows_and_labels_are_learned(corpus, search: str, tmp_path: Path) -> None:
+    X, Y = corpus
+    last = Y[:, -1].toarray().ravel() > 0
+    model = Hyperbolic(n_learners=1, dim=10, search=search, random_state=0)
+    model.fit(X[~last], Y[~last])
+    before = model.predict_topk(X[last], k=1).labels
+    assert not np.any(before == Y.shape[1] - 1)
+    model.partial_fit(X[last], Y[last])
+    assert np.mean(model.predict_topk(X[last], k=3).labels == Y.shape[1] - 1) > 0.3
+    assert model.label_vectors_[-1].any()
+    model.save(tmp_path / "model")
+    again = labelspace.load(tmp_path / "model").predict_topk(X)
+    assert np.array_equal(again.labels, model.predict_topk(X).labels)

@@ -51,3 +51,13 @@ def test_row_that_several_learners_find_is_named_once() -> None:
     assert sorted(named[0]) == ["example", "label"]
     assert named[1] == ["example"]
     assert named[2] == ["label"]
+
+
+def test_by_distance_every_learner_has_the_same_say() -> None:
+    near = Found(np.array([[0, 1]]), np.array([[-0.1, -0.6]], dtype=np.float32))
+    far = Found(np.array([[-1, 2]]), np.array([[-np.inf, -90.0]], dtype=np.float32))
+    votes = Ballot.by_distance([near, far], [LABELS, LABELS], 2.0, 1.0, 0.2)
+    assert votes.row_weights[0, :2].sum() == pytest.approx(0.4)
+    assert votes.row_weights[0, 0] / votes.row_weights[0, 1] == pytest.approx(np.e, rel=1e-4)
+    assert votes.row_weights[0, 2:].tolist() == pytest.approx([0.0, 0.4])
+    assert votes.label_weights.sum() == pytest.approx(0.2)

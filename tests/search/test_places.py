@@ -64,3 +64,13 @@ def test_a_saved_index_answers_as_before(kind: str, tmp_path: Path) -> None:
     store.save(index, tmp_path / "index")
     again = labelspace.load(tmp_path / "index")
     assert np.array_equal(again.search(places, 3).ids, index.search(places, 3).ids)
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_added_places_are_found(space: str, kind: str) -> None:
+    places = _places(space)
+    index = PlaceIndex(space, places[:200], search=kind, n_lists=4, n_probes=4)
+    index.add(places[200:], np.arange(200, len(places)))
+    whole = PlaceIndex(space, places).search(places, 5)
+    assert np.array_equal(index.search(places, 5).ids, whole.ids)

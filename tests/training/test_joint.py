@@ -5,7 +5,13 @@ import pytest
 
 from labelspace.encoders.into_space import IntoSpace
 from labelspace.search.places import SPACES
-from labelspace.training.joint import OPTIMIZERS, JointSettings, train_joint
+from labelspace.training.joint import (
+    OPTIMIZERS,
+    JointSettings,
+    hold_out,
+    train_joint,
+    usable_rows,
+)
 from labelspace.training.row_steps import AdaGrad, Adam
 from tests.planted import planted_corpus
 
@@ -13,12 +19,13 @@ from tests.planted import planted_corpus
 def test_learning_stops_when_held_out_rows_gain_no_more() -> None:
     X, Y = planted_corpus(1200)
     settings = JointSettings(dim=8, n_epochs=60, patience=2)
-    assert 30 <= train_joint(X, Y, settings, seed=0).n_epochs < 60
+    held_out = hold_out(usable_rows(X, Y), 0.05, seed=0)
+    assert 30 <= train_joint(X, Y, settings, 0, held_out).n_epochs < 60
 
 
 def test_without_held_out_rows_all_epochs_are_run() -> None:
     X, Y = planted_corpus(1200)
-    settings = JointSettings(dim=4, n_epochs=20, patience=1, validation_fraction=0.0)
+    settings = JointSettings(dim=4, n_epochs=20, patience=1)
     assert train_joint(X, Y, settings, seed=0).n_epochs == 20
 
 

@@ -14,6 +14,7 @@ model to the sphere or to euclidean space.
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from numbers import Integral, Real
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -25,33 +26,31 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import progress
-from labelspace.base import Explanation, LabelRanker, Reason
-from labelspace.encoders.into_space import IntoSpace
+from labelspace.base import Explanation, LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import in_blocks, side_by_side
-from labelspace.search.found import Found
-from labelspace.search.places import KINDS, PlaceIndex
-from labelspace.search.reasons import Voters, added_up
-from labelspace.search.tally import tally
+from labelspace.labels import with_rows
+from labelspace.models._hyperbolic_learners import JointLearner
+from labelspace.search.ballot import Ballot
+from labelspace.search.found import NO_KEY, Found
+from labelspace.search.places import KINDS
 from labelspace.space import poincare
-from labelspace.store import Storable
 from labelspace.topk import TopK
-from labelspace.training.joint import OPTIMIZERS, JointSettings, train_joint
+from labelspace.training.choose_votes import best_votes
+from labelspace.training.joint import OPTIMIZERS, JointSettings, hold_out, usable_rows
 
 PRESETS: dict[str, dict[str, Any]] = {
     "best": {
         "n_learners": 3,
         "way": "lift",
         "optimizer": "adagrad",
-        "learning_rate": 0.2,
         "n_epochs": 10,
         "patience": 3,
         "map_scale": None,
         "label_scale": None,
         "answer": "both",
-        "n_neighbors": 30,
         "voting": "weighted",
-        "search": "exact",
+        "search": "clustered",
     },
     "paper": {
         "n_learners": 15,
@@ -69,7 +68,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
 }
 # Up to ten dimensions, and beyond: the best of a few values on rows held out of train.
+_FEW_DIMENSIONS = 10
 _ALPHAS = {"poincare": (3.0, 6.0), "sphere": (5.0, 10.0), "euclidean": (2.0, 4.0)}
+_LEARNING_RATES = (0.4, 0.2)
 
 
 class Hyperbolic(LabelRanker):
@@ -98,13 +99,14 @@ class Hyperbolic(LabelRanker):
     optimizer : {"adagrad", "adam", "rsgd"}, optional
         adagrad (adam), or projected Riemannian gradient descent.
     learning_rate : float, optional
-        First step size, falling to zero: 0.2 (0.01).
+        First step size, falling to zero: 0.2, but 0.4 up to ten dimensions (0.01).
     n_epochs : int, optional
         Passes over the rows at most: 10 (100); small corpora get more, for 200 steps.
     patience : int, optional
         Epochs without a better precision on held-out rows after which learning stops: 3 (25).
     validation_fraction : float, default=0.05
-        Share of the rows held out for that, at most 1,000 of them; 0 for none.
+        Share of the rows held out for that and to choose the weights of votes, at most 1,000 of
+        them; 0 for none. They vote all the same.
     batch_size : int, default=256
         Rows in a batch at most.
     n_negatives : int, default=256
@@ -117,15 +119,18 @@ class Hyperbolic(LabelRanker):
     answer : {"both", "rows", "labels"}, optional
         Who votes: nearest rows and nearest labels (rows).
     n_neighbors : int, optional
-        Training rows that vote, for each learner: 30 (10).
+        Training rows that vote, for each learner: 80, fewer with more than 3 learners (10).
     voting : {"weighted", "counts"}, optional
         Whether a row's vote counts e^{−α d} or one: weighted (counts).
     vote_alpha : float, optional
-        α of the votes; that of the loss unless given.
-    label_votes : float, default=1.0
-        With both, what all votes of labels count against all votes of rows.
-    search : {"exact", "centroids", "clustered"}, optional
-        Index of the training rows: exact (centroids, one random row in 3,000).
+        α of the votes: chosen by asking about the rows held out; with fewer than 5,000 rows that of
+        the loss.
+    label_votes : float, optional
+        With both, what all votes of labels count against all votes of rows: chosen as
+        ``vote_alpha`` is; with fewer than 5,000 rows 0.5.
+    search : {"clustered", "centroids", "exact"}, optional
+        Index of the training rows and of the labels: clustered (centroids, one random row in
+        3,000).
     n_probes : int, default=8
         Lists that "centroids" and "clustered" look into: more finds more and takes longer.
     storage : {"int8", "float32"}, default="int8"
@@ -183,7 +188,7 @@ class Hyperbolic(LabelRanker):
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "voting": [StrOptions({"weighted", "counts"}), None],
         "vote_alpha": [Interval(Real, 0, None, closed="left"), None],
-        "label_votes": [Interval(Real, 0, None, closed="left")],
+        "label_votes": [Interval(Real, 0, None, closed="left"), None],
         "search": [StrOptions(set(KINDS)), None],
         "n_probes": [Interval(Integral, 1, None, closed="left")],
         "storage": [StrOptions({"int8", "float32"})],
@@ -214,7 +219,7 @@ class Hyperbolic(LabelRanker):
         n_neighbors: int | None = None,
         voting: str | None = None,
         vote_alpha: float | None = None,
-        label_votes: float = 1.0,
+        label_votes: float | None = None,
         search: str | None = None,
         n_probes: int = 8,
         storage: str = "int8",
@@ -260,88 +265,83 @@ class Hyperbolic(LabelRanker):
         X = self.rows_.encode(X)
         random = check_random_state(self.random_state)
         seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
+        held_out = hold_out(usable_rows(X, Y), self.validation_fraction, seeds[0])
         with progress.task("Training", total=len(seeds)) as advance:
 
             def train(seed: int) -> JointLearner:
-                learner = self._learner(X, Y, seed)
+                learner = JointLearner.trained(
+                    X,
+                    Y,
+                    held_out,
+                    self._training(),
+                    search=self.settings_["search"],
+                    n_probes=self.n_probes,
+                    storage=self.storage,
+                    seed=seed,
+                )
                 advance(1)
                 return learner
 
             self.learners_ = side_by_side(train, seeds, self.n_threads)
+        if held_out.size >= _ENOUGH_TO_CHOOSE and self.settings_["voting"] == "weighted":
+            self._choose_votes(csr_matrix(X[held_out]), held_out)
 
-    def _learner(self, X: csr_matrix, Y: csr_matrix, seed: int) -> JointLearner:
-        chosen = SimpleNamespace(**self.settings_)
-        trained = train_joint(X, Y, self._training(), seed)
-        encoder = IntoSpace(trained.weights, trained.top, self.space, chosen.way, self.storage)
-        # Rows without features lie nowhere, and rows without labels have nothing to say.
-        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
-        rows = PlaceIndex(
-            self.space,
-            encoder.encode(csr_matrix(X[voters])),
-            voters,
-            search=chosen.search,
-            n_probes=self.n_probes,
-            seed=seed,
+    def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        """Put new rows where the maps have them, and new labels amid their rows."""
+        X = self.rows_.encode(X)
+        n_old = self.Y_.shape[0]
+        self.Y_ = with_rows(self.Y_, Y)
+        for learner in self.learners_:
+            learner.append(X, Y, n_old)
+
+    def _choose_votes(self, X: csr_matrix, rows: NDArray[np.int64]) -> None:
+        """Choose the weights of votes that were not given by asking about rows held out."""
+        sharpness = [self.settings_["alpha"] * factor for factor in _VOTE_ALPHAS]
+        alphas = sharpness if self.vote_alpha is None else [self.vote_alpha]
+        weights = _LABEL_VOTES if self.label_votes is None else [self.label_votes]
+        found = self._found(X, self.k)
+        for near, _ in found:
+            near.ids[near.ids == rows[:, np.newaxis]] = NO_KEY
+        chosen = best_votes(
+            [(alpha, label_votes) for alpha in alphas for label_votes in weights],
+            lambda tried: self._ballot(found, *tried),
+            self.Y_,
+            csr_matrix(self.Y_[rows]),
         )
-        seen = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
-        labels = PlaceIndex(self.space, trained.labels[seen], seen)
-        return JointLearner(encoder, rows, labels)
+        self.settings_ |= {"vote_alpha": chosen[0], "label_votes": chosen[1]}
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         X = self.rows_.encode(X)
         return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
 
     def _answer(self, X: csr_matrix, k: int) -> TopK:
-        rows, row_weights, labels, label_weights = self._votes(X, k)
-        top = tally(rows, row_weights, self.Y_, k, labels, label_weights)
-        return self._filled(top)
+        return self._filled(self._votes(X, k).top(self.Y_, k))
 
     def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
         """A reason is a training row that has the label, or the label's own place in the space."""
-        rows, row_weights, labels, label_weights = self._votes(self.rows_.encode(X), top.k)
-        explained = []
-        for at in range(len(top)):
-            voters = Voters(rows[at], row_weights[at], self.Y_)
-            places, nearness = added_up(labels[at], label_weights[at])
-            explanations = []
-            for label, score in top.given(at):
-                reasons = voters.reasons_for(label)
-                reasons += [
-                    Reason("label", label, float(weight)) for weight in nearness[places == label]
-                ]
-                reasons.sort(key=lambda reason: -reason.weight)
-                explanations.append(Explanation(label, score, reasons[:n_reasons]))
-            explained.append(explanations)
-        return explained
+        return self._votes(self.rows_.encode(X), top.k).explain(self.Y_, top, n_reasons)
 
-    def _votes(
-        self, X: csr_matrix, k: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64], NDArray[np.float32]]:
-        """Return the training rows that vote on each row, their weights, and the same of labels."""
+    def _votes(self, X: csr_matrix, k: int) -> Ballot:
+        chosen = SimpleNamespace(**self.settings_)
+        return self._ballot(self._found(X, k), chosen.vote_alpha, chosen.label_votes)
+
+    def _found(self, X: csr_matrix, k: int) -> list[tuple[Found, Found]]:
+        """Return the training rows and the labels that each learner finds near each row."""
         chosen = SimpleNamespace(**self.settings_)
         n_rows = 0 if chosen.answer == "labels" else chosen.n_neighbors
-        n_labels = 0 if chosen.answer == "rows" else max(_LABELS_FOUND, k)
+        heard = chosen.answer == "labels" or (chosen.answer == "both" and chosen.label_votes > 0)
+        n_labels = max(_LABELS_FOUND, k) if heard else 0
         asked = self.learners_[: self.use_learners]
-        found = [learner.search(X, n_rows, n_labels) for learner in asked]
-        share = {"rows": 0.0, "labels": 1.0}.get(
-            chosen.answer, self.label_votes / (1.0 + self.label_votes)
-        )
-        alpha = 0.0 if chosen.voting == "counts" else chosen.vote_alpha
-        total = len(asked) if chosen.voting == "weighted" else 1.0
-        row_weights = [_shares(rows, alpha, (1.0 - share) / total) for rows, _ in found]
-        if chosen.voting == "counts":
-            row_weights = [(weights > 0).astype(np.float32) for weights in row_weights]
-        label_weights = [_shares(labels, chosen.alpha, share / total) for _, labels in found]
-        # A query without known features lies nowhere: nothing is near to it.
-        nowhere = np.diff(X.indptr) == 0
-        for weights in (*row_weights, *label_weights):
-            weights[nowhere] = 0.0
-        return (
-            np.concatenate([rows.ids for rows, _ in found], axis=1),
-            np.concatenate(row_weights, axis=1),
-            np.concatenate([labels.ids for _, labels in found], axis=1),
-            np.concatenate(label_weights, axis=1),
-        )
+        return [learner.search(X, n_rows, n_labels) for learner in asked]
+
+    def _ballot(self, found: list[tuple[Found, Found]], alpha: float, label_votes: float) -> Ballot:
+        rows, labels = (list(some) for some in zip(*found, strict=True))
+        shares = {"rows": 0.0, "labels": 1.0, "both": label_votes / (1.0 + label_votes)}
+        share = shares[self.settings_["answer"]]
+        votes = Ballot.by_distance(rows, labels, alpha, self.settings_["alpha"], share)
+        if self.settings_["voting"] == "weighted":
+            return votes
+        return replace(votes, row_weights=(votes.rows != NO_KEY).astype(np.float32))
 
     @property
     def label_vectors_(self) -> NDArray[np.float32]:
@@ -365,59 +365,35 @@ class Hyperbolic(LabelRanker):
 
     def _chosen(self) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
-        chosen = {"alpha": _ALPHAS[self.space][self.dim > 10], **PRESETS[self.preset]}
+        few = self.dim <= _FEW_DIMENSIONS
+        chosen = {
+            "alpha": _ALPHAS[self.space][0 if few else 1],
+            "learning_rate": _LEARNING_RATES[0 if few else 1],
+            "label_votes": 0.5,
+            **PRESETS[self.preset],
+        }
         chosen = {
             name: value if getattr(self, name) is None else getattr(self, name)
             for name, value in chosen.items()
         }
+        # The more learners there are, the fewer rows need each of them ask.
+        n_neighbors = int(np.clip(240 // chosen["n_learners"], 30, 80))
         vote_alpha = chosen["alpha"] if self.vote_alpha is None else self.vote_alpha
-        return chosen | {"vote_alpha": vote_alpha}
+        return (
+            {"n_neighbors": self.n_neighbors or n_neighbors} | chosen | {"vote_alpha": vote_alpha}
+        )
 
     def _training(self) -> JointSettings:
-        chosen = SimpleNamespace(**self.settings_)
+        chosen = {**self.get_params(), **self.settings_}
         return JointSettings(
-            space=self.space,
-            way=chosen.way,
-            dim=self.dim,
-            n_hidden=self.n_hidden,
-            alpha=chosen.alpha,
-            n_epochs=chosen.n_epochs,
-            batch_size=self.batch_size,
-            learning_rate=chosen.learning_rate,
-            optimizer=chosen.optimizer,
-            n_negatives=self.n_negatives,
-            map_scale=chosen.map_scale,
-            label_scale=chosen.label_scale,
-            validation_fraction=self.validation_fraction,
-            patience=chosen.patience,
+            **{one.name: chosen[one.name] for one in fields(JointSettings) if one.name in chosen}
         )
 
 
-class JointLearner(Storable):
-    """A map of rows into the space, and the places of the training rows and of the labels there."""
-
-    def __init__(self, encoder: IntoSpace, rows: PlaceIndex, labels: PlaceIndex) -> None:
-        self.encoder = encoder
-        self.rows = rows
-        self.labels = labels
-
-    def search(self, X: csr_matrix, n_rows: int, n_labels: int) -> tuple[Found, Found]:
-        """Return the nearest training rows and the nearest labels of each row."""
-        U = self.encoder.encode(X)
-        return self.rows.search(U, n_rows), self.labels.search(U, n_labels)
-
-
-# More labels than this are not heard, since they are far.
+# Labels farther away than so many others are not heard.
 _LABELS_FOUND = 50
-
-
-def _shares(found: Found, alpha: float, total: float) -> NDArray[np.float32]:
-    """Return what each vote counts, ``total`` together: in proportion to e^{−α d}."""
-    if not found.ids.shape[1]:
-        return np.zeros(found.ids.shape, dtype=np.float32)
-    there = found.ids >= 0
-    nearest = np.where(there[:, :1], found.products[:, :1], 0.0)
-    weights = np.exp(alpha * np.where(there, found.products - nearest, 0.0)) * there
-    sums = weights.sum(axis=1, keepdims=True)
-    shares = np.divide(total * weights, sums, out=np.zeros_like(weights), where=sums > 0)
-    return shares.astype(np.float32)
+# What is tried on rows held out, if there are enough of them: votes as sharp as the loss, sharper
+# or less so, and what all labels count against all rows.
+_ENOUGH_TO_CHOOSE = 250
+_VOTE_ALPHAS = (0.25, 0.5, 1.0, 2.0)
+_LABEL_VOTES = (0.0, 0.25, 0.5, 1.0)

@@ -1,13 +1,14 @@
 """Who votes on a query, and what each vote counts.
 
 Training rows that were found near a query vote for their labels, and labels that were found near
-it vote for themselves. A row's vote counts e^{γ(cos − 1)}, a label's the same with a γ of its own;
-all votes of rows together count 1, all votes of labels ``label_votes``, and scores are shares of
-the whole.
+it vote for themselves. A row's vote counts e^{γ(cos − 1)}, or e^{−αd} where there is a distance, a
+label's the same with a γ or α of its own; all votes of rows together count 1, all votes of labels
+``label_votes``, and scores are shares of the whole.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +64,30 @@ class Ballot:
         return cls(rows.ids, row_weights, labels.ids, label_weights)
 
     @classmethod
+    def by_distance(
+        cls,
+        rows: Sequence[Found],
+        labels: Sequence[Found],
+        alpha: float,
+        label_alpha: float,
+        label_share: float,
+    ) -> Ballot:
+        """Let the nearer count more, and what one learner found as much as what another did.
+
+        Each learner has its ``rows`` and ``labels``, whose products are −d; ``label_share`` of all
+        votes are those of labels.
+        """
+        total = 1.0 / max(len(rows), 1)
+        row_weights = [_near_shares(one, alpha, (1.0 - label_share) * total) for one in rows]
+        label_weights = [_near_shares(one, label_alpha, label_share * total) for one in labels]
+        return cls(
+            Found.beside(rows).ids,
+            np.concatenate(row_weights, axis=1),
+            Found.beside(labels).ids,
+            np.concatenate(label_weights, axis=1),
+        )
+
+    @classmethod
     def counted(cls, rows: Found) -> Ballot:
         """Let each row that is near at all count one, and labels nothing."""
         none = Found.none(len(rows.ids), 0)
@@ -96,3 +121,14 @@ def _shares(products: NDArray[np.float32], gamma: float, total: float) -> NDArra
     weights = np.exp(gamma * (products - 1.0))
     sums = weights.sum(axis=1, keepdims=True)
     return np.divide(total * weights, sums, out=np.zeros_like(weights), where=sums > 0)
+
+
+def _near_shares(found: Found, alpha: float, total: float) -> NDArray[np.float32]:
+    """Return what each vote counts, ``total`` together: in proportion to e^{−α d}."""
+    there = found.ids >= 0
+    nearest = np.where(there, found.products, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
+    farther = np.subtract(found.products, nearest, out=np.zeros_like(found.products), where=there)
+    weights = np.exp(alpha * farther) * there
+    sums = weights.sum(axis=1, keepdims=True)
+    shares = np.divide(total * weights, sums, out=np.zeros_like(weights), where=sums > 0)
+    return shares.astype(np.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,4 +32,12 @@ class Found:
         return Found(
             np.full((n_queries, n_neighbors), NO_KEY, dtype=np.int64),
             np.full((n_queries, n_neighbors), -np.inf, dtype=np.float32),
+        )
+
+    @staticmethod
+    def beside(found: Sequence[Found]) -> Found:
+        """Return what several indexes have found for the same queries, side by side."""
+        return Found(
+            np.concatenate([one.ids for one in found], axis=1),
+            np.concatenate([one.products for one in found], axis=1),
         )

@@ -60,6 +60,11 @@ class PlaceIndex(Storable):
     array([[1, 0]])
     """
 
+    places: NDArray[np.float32]
+    gaps: NDArray[np.float64]
+    ids: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
     def __init__(
         self,
         space: str,
@@ -84,13 +89,7 @@ class PlaceIndex(Storable):
             centroids = places[np.sort(drawn)]
         self.centroids = np.ascontiguousarray(centroids)
         self.centroid_gaps = self._gaps(self.centroids)
-        lists = self._nearest_list(places)
-        order = np.argsort(lists, kind="stable")
-        self.places = places[order]
-        self.gaps = self._gaps(self.places)
-        self.ids = ids[order].astype(np.int64)
-        counts = np.bincount(lists, minlength=len(self.centroids))
-        self.starts = np.concatenate(([0], np.cumsum(counts)))
+        self._arrange(places, ids.astype(np.int64))
         self.index: ClusteredIndex | None = None
         if search == "clustered":
             self.index = ClusteredIndex(
@@ -104,6 +103,16 @@ class PlaceIndex(Storable):
     @property
     def n_places(self) -> int:
         return self.ids.shape[0]
+
+    def add(self, places: NDArray[Any], ids: NDArray[Any]) -> None:
+        """Put more places into the lists that they are nearest to; they are found at once."""
+        new = places.astype(np.float32)
+        every, every_id = np.concatenate((self.places, new)), np.concatenate((self.ids, ids))
+        if self.index is None:
+            self._arrange(every, every_id)
+            return
+        self.index.add(SPACES[self.space].keys(new), np.arange(self.n_places, len(every)))
+        self.places, self.ids, self.gaps = every, every_id, self._gaps(every)
 
     def search(self, points: NDArray[Any], n_neighbors: int) -> Found:
         """Return the nearest places of each point, nearest first; ``products`` are −distance."""
@@ -138,6 +147,15 @@ class PlaceIndex(Storable):
             there = np.isfinite(apart)
             apart[there] = 2.0 * np.arcsin(np.minimum(apart[there] / 2.0, 1.0))
         return apart.astype(np.float32)
+
+    def _arrange(self, places: NDArray[np.float32], ids: NDArray[np.int64]) -> None:
+        lists = self._nearest_list(places)
+        order = np.argsort(lists, kind="stable")
+        self.places = places[order]
+        self.gaps = self._gaps(self.places)
+        self.ids = ids[order]
+        counts = np.bincount(lists, minlength=len(self.centroids))
+        self.starts = np.concatenate(([0], np.cumsum(counts)))
 
     def _gaps(self, places: NDArray[np.float32]) -> NDArray[np.float64]:
         if self.space == "poincare":

@@ -8,6 +8,8 @@ Functions take rows of vectors, (..., dim), and broadcast.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -53,6 +55,12 @@ def exp_map(U: ArrayLike, tangent: ArrayLike) -> Floats:
 def log_map(U: ArrayLike, V: ArrayLike) -> Floats:
     """Return the tangent at ``U`` that ``exp_map`` takes to ``V``: v − u."""
     return np.asarray(V, dtype=np.float64) - np.asarray(U, dtype=np.float64)
+
+
+def midpoints(W: Any, U: Floats) -> Floats:
+    """Return the mean of the rows of ``U`` for each row of weights in ``W``, dense or CSR."""
+    weights = np.asarray(W.sum(axis=1)).reshape(-1, 1)
+    return np.asarray(W @ U) / np.where(weights > 0, weights, 1.0)
 
 
 def queries(Z: ArrayLike) -> NDArray[np.float32]:

@@ -208,9 +208,19 @@ def midpoint(U: ArrayLike, weights: ArrayLike) -> Floats:
     >>> midpoint([[0.5, 0.0], [-0.5, 0.0]], [1.0, 1.0]).tolist()
     [0.0, 0.0]
     """
-    total = np.asarray(weights, dtype=np.float64) @ to_lorentz(U)
-    square = (total[0] - np.linalg.norm(total[1:])) * (total[0] + np.linalg.norm(total[1:]))
-    return from_lorentz(total / np.sqrt(max(square, _LEAST_GAP)))
+    return midpoints(np.asarray(weights, dtype=np.float64)[np.newaxis], U)[0]
+
+
+def midpoints(W: Any, U: ArrayLike) -> Floats:
+    """Return the middle of the rows of ``U`` for each row of weights in ``W`` (m, n), dense or CSR.
+
+    >>> midpoints([[1.0, 1.0], [0.0, 1.0]], [[0.5, 0.0], [-0.5, 0.0]]).round(6).tolist()
+    [[0.0, 0.0], [-0.5, 0.0]]
+    """
+    totals = np.asarray(W @ to_lorentz(U))
+    outwards = np.linalg.norm(totals[:, 1:], axis=1)
+    squares = (totals[:, 0] - outwards) * (totals[:, 0] + outwards)
+    return from_lorentz(totals / np.sqrt(np.maximum(squares, _LEAST_GAP))[:, np.newaxis])
 
 
 def queries(U: ArrayLike) -> NDArray[np.float32]:

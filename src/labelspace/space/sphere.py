@@ -7,6 +7,8 @@ shortest way along the surface; functions of it take rows of unit vectors, (...,
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -98,6 +100,11 @@ def log_map(U: ArrayLike, V: ArrayLike) -> NDArray[np.float64]:
     lengths = np.linalg.norm(towards, axis=-1, keepdims=True)
     angle = distance(U, V)[..., np.newaxis]
     return angle * towards / np.where(lengths > 0, lengths, 1.0)
+
+
+def midpoints(W: Any, U: Floats) -> Floats:
+    """Return the direction of the rows of ``U`` for each row of weights in ``W``, dense or CSR."""
+    return project(np.asarray(W @ U))[0]
 
 
 def _across(U: ArrayLike, V: ArrayLike) -> NDArray[np.float64]:

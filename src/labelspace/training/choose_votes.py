@@ -10,7 +10,7 @@ precision are taken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from scipy.sparse import csr_matrix
 from labelspace.metrics import evaluate
 from labelspace.search.ballot import Ballot
 from labelspace.search.found import Found
+
+Weights = tuple[float, float]
 
 GAMMAS = (10.0, 15.0, 20.0)
 LABEL_VOTES = (0.1, 0.25, 0.5, 1.0, 2.0)
@@ -62,10 +64,15 @@ def choose_votes(
         for gamma in gammas
         for weight in (label_votes if labels.ids.shape[1] else label_votes[:1])
     ]
+    return best_votes(tried, lambda weights: Ballot.weighted(rows, labels, *weights), Y, truth)
+
+
+def best_votes(
+    tried: Sequence[Weights], cast: Callable[[Weights], Ballot], Y: csr_matrix, truth: csr_matrix
+) -> Weights:
+    """Return those of the weights that were ``tried`` whose ballot, once ``cast``, answers best."""
     counts = np.bincount(Y.indices, minlength=Y.shape[1])
-    precise, rare = np.array(
-        [_figures(Ballot.weighted(rows, labels, *weights), Y, truth, counts) for weights in tried]
-    ).T
+    precise, rare = np.array([_figures(cast(weights), Y, truth, counts) for weights in tried]).T
     nearly = _NEARLY_OF_FEW if truth.shape[0] < _FEW else _NEARLY
     good = precise >= precise.max() - nearly
     return tried[int(np.argmax(np.where(good, rare, -np.inf)))]

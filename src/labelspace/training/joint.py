@@ -15,7 +15,7 @@ that its seed alone decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.encoders.into_space import place, pull_back
 from labelspace.objectives.label_distance import approach_labels
+from labelspace.search.places import SPACES
 from labelspace.space import poincare, sphere
 from labelspace.training import _joint_kernels as kernels
 from labelspace.training._contrastive_kernels import encode_rows
@@ -51,7 +52,6 @@ class JointSettings:
     n_negatives: int = 256
     map_scale: float | None = None
     label_scale: float | None = None
-    validation_fraction: float = 0.05
     patience: int = 3
     min_steps: int = 200
 
@@ -71,18 +71,20 @@ def train_joint(
     Y: csr_matrix,
     settings: JointSettings,
     seed: int,
-    after_epoch: Callable[[], None] = lambda: None,
+    held_out: NDArray[np.int64] | None = None,
 ) -> JointMap:
-    """Learn from rows ``X`` (unit length) with labels ``Y``.
+    """Learn from rows ``X`` (unit length) with labels ``Y``, but for those that are ``held_out``.
 
     Features that no row has get zero weights: at prediction they would be noise.
     """
     rng = np.random.default_rng(seed)
-    usable = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
-    learned_from, held_out = _split(usable, settings, rng)
+    usable = usable_rows(X, Y)
+    held_out = usable[:0] if held_out is None else held_out
+    learned_from = np.setdiff1d(usable, held_out)
     rows = RowStep(X, settings, rng)
     labels = LabelStep(Y, settings, rng)
     if settings.label_scale is None and usable.size:
+        # All rows: a label that only held-out rows have is found at its rows, too.
         labels.start_amid(usable, rows.encode(usable))
     stopping = Stopping(Y, held_out, settings.patience)
     epochs = 0
@@ -93,7 +95,6 @@ def train_joint(
             at_rows = labels.descend(batch, U, pace, rng)
             rows.descend(at_rows, pace)
         epochs = epoch + 1
-        after_epoch()
         # Long steps spread rows and labels out, short ones order them: no use to look before.
         if 2 * epochs >= settings.n_epochs and stopping.enough(rows, labels, settings.space):
             break
@@ -180,22 +181,12 @@ class LabelStep:
         else:
             self._steps = OPTIMIZERS[settings.optimizer](Y.shape[1], settings.dim)
         self._column = np.full(Y.shape[1], -1, dtype=np.int32)
-        self._counts = np.bincount(Y.indices, minlength=Y.shape[1])
-        self._seen = np.flatnonzero(self._counts)
+        self._seen = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
 
     def start_amid(self, rows: NDArray[np.int64], U: Floats) -> None:
         """Put each label in the middle of its rows: rare ones out there, frequent ones inside."""
-        ball = self._settings.space == "poincare"
-        sums = np.asarray(self._Y[rows].T @ (poincare.to_lorentz(U) if ball else U))
-        if ball:
-            # The mean of points of the hyperboloid lies inside it; scaled, it is on it again.
-            squares = np.square(sums[:, 0]) - np.square(sums[:, 1:]).sum(axis=1)
-            middles = poincare.from_lorentz(sums / np.sqrt(np.maximum(squares, 1e-12))[:, None])
-        elif self._settings.space == "sphere":
-            middles = sphere.project(sums)[0]  # type: ignore[assignment]
-        else:
-            middles = sums / np.maximum(self._counts[:, np.newaxis], 1)
-        self.places[self._seen] = middles[self._seen]
+        labels = csr_matrix(self._Y[rows].T)
+        self.places[self._seen] = SPACES[self._settings.space].midpoints(labels[self._seen], U)
 
     def descend(
         self, batch: NDArray[np.int64], U: Floats, pace: float, rng: np.random.Generator
@@ -294,15 +285,17 @@ class Stopping:
         return float(np.mean([right[:, :at].mean() for at in (1, 3, 5)]))
 
 
-def _split(
-    usable: NDArray[np.int64], settings: JointSettings, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Hold out a share of the rows, where that leaves enough of both to say anything."""
-    n_held = min(int(settings.validation_fraction * usable.size), _MOST_HELD_OUT)
+def usable_rows(X: csr_matrix, Y: csr_matrix) -> NDArray[np.int64]:
+    """Return the rows that have features, so that they lie somewhere, and labels to vote for."""
+    return np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+
+
+def hold_out(usable: NDArray[np.int64], fraction: float, seed: int) -> NDArray[np.int64]:
+    """Return a share of the rows, where that leaves enough of both to say anything."""
+    n_held = min(int(fraction * usable.size), _MOST_HELD_OUT)
     if n_held < _FEWEST_HELD_OUT:
-        return usable, usable[:0]
-    mixed = rng.permutation(usable)
-    return np.sort(mixed[n_held:]), np.sort(mixed[:n_held])
+        return usable[:0]
+    return np.sort(np.random.default_rng(seed).permutation(usable)[:n_held])
 
 
 # Fewer held-out rows tell nothing; more than so many cost time and tell no more.
