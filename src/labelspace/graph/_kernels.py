@@ -53,7 +53,7 @@ def label_neighbors(
                 n_best,
                 row,
                 similarity,
-                _mixed(seed, query, row),
+                mixed(seed, query, row),
             )
         if n_best == 0:
             _draw_from_rarest(
@@ -117,7 +117,7 @@ def _draw_from_rarest(
         return
     n_drawn = 0
     for attempt in range(3 * rows.shape[0]):
-        place = column_indptr[rarest] + _mixed(seed, query, attempt) % length
+        place = column_indptr[rarest] + mixed(seed, query, attempt) % length
         row = column_indices[place]
         repeated = row == itself
         for at in range(n_drawn):
@@ -132,7 +132,7 @@ def _draw_from_rarest(
 
 
 @njit(cache=True, nogil=True)
-def _mixed(seed, one, other):
+def mixed(seed, one, other):
     """Return 32 bits that look random: the same for the same numbers, on any thread."""
     bits = (
         np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15)

@@ -22,6 +22,7 @@ from scipy.sparse import csr_matrix
 from labelspace.graph import _kernels
 
 SIMILARITIES = ("arithmetic", "geometric", "jaccard", "pmi")
+EDGES = ("binary", "counts", *SIMILARITIES)
 
 
 def cooccurrence(Y: csr_matrix) -> csr_matrix:
@@ -73,6 +74,37 @@ def similarity(counts: csr_matrix, n_examples: int, kind: str = "arithmetic") ->
     else:
         alike = _normalised_pmi(both / n_examples, one / n_examples, other / n_examples)
     return csr_matrix((alike.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape)
+
+
+def label_graph(Y: csr_matrix, edges: str = "binary") -> csr_matrix:
+    """Return the graph in which labels that ever come together are neighbours.
+
+    Parameters
+    ----------
+    Y : csr_matrix of shape (n_examples, n_labels)
+    edges : {"binary", "counts", "arithmetic", "geometric", "jaccard", "pmi"}
+        What an edge weighs: one, the number of rows that have both labels, or their likeness.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_matrix
+    >>> Y = csr_matrix([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    >>> label_graph(Y, "counts").toarray().astype(int)
+    array([[0, 2, 0],
+           [2, 0, 0],
+           [0, 0, 0]])
+    """
+    if edges not in EDGES:
+        raise ValueError(f"The edges are {edges!r}: give one of {', '.join(EDGES)}.")
+    graph = cooccurrence(Y)
+    if edges in SIMILARITIES:
+        graph = similarity(graph, Y.shape[0], edges)
+    row_of = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    graph.data[graph.indices == row_of] = 0.0
+    graph.eliminate_zeros()
+    if edges == "binary":
+        graph.data[:] = 1.0
+    return graph
 
 
 def dense_block(matrix: csr_matrix, labels: NDArray[np.integer]) -> NDArray[np.float32]:

@@ -1,0 +1,91 @@
+"""A label hierarchy from a file of ``parent<TAB>child`` lines, as a graph of labels.
+
+Labels go by their names or, if no word of the file is the name of a label, by their numbers from 0.
+Names that are no label of the corpus are kept as nodes behind the labels: a concept that no row
+has still holds its children together. An edge runs both ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from labelspace.data.compression import open_input
+from labelspace.data.names import decode
+from labelspace.errors import DataError
+
+
+def read_hierarchy(
+    path: str | PathLike[str], n_labels: int, label_names: Sequence[object] | None = None
+) -> csr_matrix:
+    """Return the graph of a hierarchy, of shape (n_nodes, n_nodes): labels first, then other names.
+
+    Parameters
+    ----------
+    path : path
+        Lines ``parent<TAB>child``, plain or compressed; empty ones do not count.
+    n_labels : int
+    label_names : sequence, optional
+        Names of the labels; without them the file must give numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "tree.tsv")
+    ...     _ = path.write_text("animal\\tcat\\nanimal\\tdog\\n")
+    ...     read_hierarchy(path, 2, ["cat", "dog"]).toarray().astype(int)
+    array([[0, 0, 1],
+           [0, 0, 1],
+           [1, 1, 0]])
+    """
+    path = Path(path)
+    pairs, lines = _read_pairs(path)
+    known = {str(name): label for label, name in enumerate(label_names or ())}
+    if not any(word in known for pair in pairs for word in pair):
+        known = {str(label): label for label in range(n_labels)}
+        for pair, line in zip(pairs, lines, strict=True):
+            for word in pair:
+                if word not in known:
+                    raise DataError(
+                        f"{path}, line {line}: '{word}' is neither the name of a label nor a "
+                        f"number from 0 to {n_labels - 1}; write names as in the corpus, or numbers."
+                    )
+    nodes = dict(known)
+    for pair in pairs:
+        for word in pair:
+            nodes.setdefault(word, n_labels + len(nodes) - len(known))
+    ends = np.array([[nodes[word] for word in pair] for pair in pairs], dtype=np.int64)
+    n_nodes = n_labels + len(nodes) - len(known)
+    ends = ends.reshape(-1, 2)
+    both = np.concatenate((ends, ends[:, ::-1]))
+    both = both[both[:, 0] != both[:, 1]]
+    ones = np.ones(len(both), dtype=np.float32)
+    graph = csr_matrix((ones, (both[:, 0], both[:, 1])), shape=(n_nodes, n_nodes))
+    graph.sum_duplicates()
+    graph.data[:] = 1.0
+    return graph
+
+
+def _read_pairs(path: Path) -> tuple[list[tuple[str, str]], list[int]]:
+    pairs, lines = [], []
+    if not path.is_file():
+        raise DataError(f"There is no file {path}: give a file of parent<TAB>child lines.")
+    with open_input(path) as stream:
+        for number, raw in enumerate(stream, 1):
+            line = decode(raw, path, number)
+            if not line.strip():
+                continue
+            words = [word.strip() for word in line.split("\t")]
+            if len(words) != 2 or not all(words):
+                raise DataError(
+                    f"{path}, line {number}: write a parent, one tab, and its child; this line has "
+                    f"{len([word for word in words if word])} of two names."
+                )
+            pairs.append((words[0], words[1]))
+            lines.append(number)
+    return pairs, lines

@@ -1,0 +1,42 @@
+"""Compiled loops of random walks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from labelspace.graph._kernels import mixed
+
+_SPAN = 1.0 / 4294967296.0
+
+
+@njit(cache=True, nogil=True)
+def walk(start, end, indptr, indices, heights, seed, walks):
+    """Walk on from the first node of walks start..end; ``heights`` is empty for equal weights."""
+    weighted = heights.shape[0] > 0
+    for number in range(start, end):
+        node = walks[number, 0]
+        for step in range(1, walks.shape[1]):
+            first, last = indptr[node], indptr[node + 1]
+            if first == last:
+                break
+            drawn = mixed(seed, number, step) * _SPAN
+            if weighted:
+                place = _climbed(heights, first, last, drawn * heights[last - 1])
+            else:
+                place = first + np.int64(drawn * (last - first))
+            node = indices[place]
+            walks[number, step] = node
+
+
+@njit(cache=True, nogil=True)
+def _climbed(heights, first, last, height):
+    """Return the first place above ``height``."""
+    low, high = first, last - 1
+    while low < high:
+        middle = (low + high) // 2
+        if heights[middle] > height:
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from labelspace.data.hierarchy import read_hierarchy
+from labelspace.errors import DataError
+
+
+def write(tmp_path, text: str, name: str = "tree.tsv"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_names_of_labels_are_their_columns_and_others_come_behind(tmp_path):
+    path = write(tmp_path, "animal\tcat\nanimal\tdog\n\nthing\tanimal\n")
+    graph = read_hierarchy(path, 3, ["dog", "stone", "cat"])
+    assert graph.shape == (5, 5)
+    assert graph[0, 3] == graph[3, 2] == graph[3, 4] == 1
+    assert graph[1].nnz == 0
+    assert (graph != graph.T).nnz == 0
+
+
+def test_numbers_are_labels_where_no_name_fits(tmp_path):
+    path = write(tmp_path, "0\t2\r\n0\t1\n0\t1\n")
+    for names in (None, ["a", "b", "c"]):
+        graph = read_hierarchy(path, 3, names)
+        assert graph.shape == (3, 3)
+        assert graph[0, 2] == graph[1, 0] == 1
+
+
+def test_a_compressed_file_is_read(tmp_path):
+    path = tmp_path / "tree.tsv.gz"
+    path.write_bytes(gzip.compress(b"0\t1\n"))
+    assert read_hierarchy(path, 2).nnz == 2
+
+
+@pytest.mark.parametrize("line", ["animal", "animal\tcat\tdog", "\tcat", "animal\t"])
+def test_a_line_that_is_no_pair_is_named(tmp_path, line):
+    path = write(tmp_path, f"animal\tcat\n{line}\n")
+    with pytest.raises(DataError, match=r"tree\.tsv, line 2: write a parent, one tab"):
+        read_hierarchy(path, 1, ["cat"])
+
+
+def test_a_file_of_another_corpus_is_refused_with_its_first_strange_word(tmp_path):
+    path = write(tmp_path, "0\t1\nanimal\tcat\n")
+    with pytest.raises(DataError, match="line 2: 'animal' is neither"):
+        read_hierarchy(path, 2, ["red", "green"])
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"no file .*nowhere\.tsv"):
+        read_hierarchy(tmp_path / "nowhere.tsv", 2)
