@@ -65,8 +65,8 @@ def test_one_pair_moves_as_the_formula_says():
     u, v, pace = inputs[0].copy(), outputs[1].copy(), 0.1
     contexts, starts = np.array([1], dtype=np.int32), np.array([0, 1, 1])
     tickets = np.full((1, 4), -1, dtype=np.int32)
-    paces = np.float32(pace), np.float32(pace)
-    kernels.learn_cell(contexts, starts, 0, 0, tickets, 0, 8, *paces, 1, inputs, outputs)
+    paces = np.full(2, pace, dtype=np.float32)
+    kernels.learn_cell(contexts, starts, 0, 0, tickets, 0, 8, paces, 1, inputs, outputs)
     slope = pace * (1 - 1 / (1 + np.exp(-u @ v)))
     assert np.allclose(inputs[0], u + slope * v, atol=1e-3 * pace)
     assert np.allclose(outputs[1], v + slope * u, atol=1e-3 * pace)

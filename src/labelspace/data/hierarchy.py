@@ -53,7 +53,7 @@ def read_hierarchy(
                 if word not in known:
                     raise DataError(
                         f"{path}, line {line}: '{word}' is neither the name of a label nor a "
-                        f"number from 0 to {n_labels - 1}; write names as in the corpus, or numbers."
+                        f"number from 0 to {n_labels - 1}; give names or numbers."
                     )
     nodes = dict(known)
     for pair in pairs:

@@ -67,8 +67,7 @@ def learn_cell(
     tickets,
     n_negatives,
     group,
-    first_pace,
-    last_pace,
+    paces,
     seed,
     inputs,
     outputs,
@@ -96,7 +95,7 @@ def learn_cell(
     dim = inputs.shape[1]
     moved = np.empty(dim, dtype=np.float32)
     for number in range(n_groups):
-        pace = first_pace + (last_pace - first_pace) * np.float32(number / n_groups)
+        pace = paces[0] + (paces[1] - paces[0]) * np.float32(number / n_groups)
         chosen = order[number]
         place, begin = places[chosen], begins[chosen]
         end = min(begin + group, starts[first_key + place + 1])

@@ -98,10 +98,8 @@ def skip_gram(
             )
             for diagonal in range(n_blocks):
                 turn = number * n_blocks + diagonal
-                paces = [
-                    np.float32(learning_rate * max(1.0 - at / (len(chunks) * n_blocks), 1e-3))
-                    for at in (turn, turn + 1)
-                ]
+                left = 1.0 - np.array([turn, turn + 1]) / (len(chunks) * n_blocks)
+                paces = (learning_rate * np.maximum(left, 1e-3)).astype(np.float32)
                 cells = [
                     pool.submit(
                         kernels.learn_cell,
@@ -112,7 +110,7 @@ def skip_gram(
                         tickets,
                         n_negatives,
                         _GROUP,
-                        *paces,
+                        paces,
                         (seed * 31 + turn) % (1 << 31),
                         inputs,
                         outputs,
