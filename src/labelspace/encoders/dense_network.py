@@ -1,0 +1,134 @@
+"""Dense layers while they are being trained, and decoders with an output for each column.
+
+A decoder ends in a table with a row for each column of the matrix that it makes again, so that a
+batch works out, and moves, only the columns that it asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from labelspace.encoders.dense import DenseLayers
+from labelspace.encoders.row_table import RowTable
+from labelspace.encoders.sparse_network import activated
+
+
+class DenseNetwork(nn.Module):
+    """Layers of given widths.
+
+    Parameters
+    ----------
+    widths : sequence of int
+        Inputs of the first layer, then the outputs of each; a single number means no layer at all.
+    activation, end : {"relu", "tanh", "linear"}
+        What follows all layers but the last, and the last.
+    dropout : float
+        Share of each layer's inputs that training leaves out.
+
+    A single linear layer that keeps the width starts as the identity, and so changes nothing until
+    there is something to gain by it.
+    """
+
+    def __init__(
+        self,
+        widths: Sequence[int],
+        *,
+        activation: str = "relu",
+        end: str = "linear",
+        dropout: float = 0.0,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        n_layers = len(widths) - 1
+        self.activations = [activation] * (n_layers - 1) + [end] * min(n_layers, 1)
+        self.dropout = nn.Dropout(dropout)
+        self.layers = nn.ModuleList(nn.Linear(*pair, device=device) for pair in pairwise(widths))
+        identity = n_layers == 1 and widths[0] == widths[1] and end == "linear"
+        with torch.no_grad():
+            for layer in self._linear():
+                after, before = layer.weight.shape
+                start = torch.randn(after, before, generator=generator) * (2.0 / before) ** 0.5
+                layer.weight.copy_(torch.eye(after) if identity else start)
+                layer.bias.zero_()
+
+    def forward(self, Z: Tensor) -> Tensor:
+        """Return what the layers make of a batch."""
+        for layer, activation in zip(self._linear(), self.activations, strict=True):
+            Z = activated(layer(self.dropout(Z)), activation)
+        return Z
+
+    @torch.no_grad()
+    def exported(self) -> DenseLayers:
+        """Return the layers for prediction, which needs no torch."""
+        return DenseLayers(
+            [(_array(layer.weight.T), _array(layer.bias)) for layer in self._linear()],
+            list(self.activations),
+        )
+
+    @torch.no_grad()
+    def take(self, layers: DenseLayers) -> None:
+        """Take over what was exported."""
+        for layer, (weights, bias) in zip(self._linear(), layers.layers, strict=True):
+            layer.weight.copy_(torch.from_numpy(weights).T)
+            layer.bias.copy_(torch.from_numpy(bias))
+
+    def _linear(self) -> list[nn.Linear]:
+        return cast("list[nn.Linear]", list(self.layers))
+
+
+class ColumnDecoder(nn.Module):
+    """A network whose outputs are columns, of which a batch asks for some.
+
+    Parameters
+    ----------
+    widths : sequence of int
+        Of the code, then of hidden layers.
+    biases : ndarray of shape (n_columns,)
+        Where the columns start.
+    spread : float
+        Length of the columns' weights at the start.
+    activation, dropout, seed
+        As in ``DenseNetwork``; the activation follows all hidden layers.
+    """
+
+    def __init__(
+        self,
+        widths: Sequence[int],
+        biases: NDArray[np.float32],
+        *,
+        spread: float = 1.0,
+        activation: str = "relu",
+        dropout: float = 0.0,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        super().__init__()
+        self.hidden = DenseNetwork(
+            widths, activation=activation, end=activation, dropout=dropout, seed=seed, device=device
+        )
+        generator = torch.Generator().manual_seed(seed + 1)
+        start = torch.randn(biases.size, widths[-1], generator=generator)
+        start *= spread / widths[-1] ** 0.5
+        self.table = RowTable(start.to(device))
+        self.biases = RowTable(torch.from_numpy(biases.copy())[:, None].to(device))
+
+    def forward(self, Z: Tensor) -> Tensor:
+        """Return the last hidden layer, of which every column is a linear map."""
+        return self.hidden(Z)
+
+    def columns(self, columns: Tensor) -> tuple[Tensor, Tensor]:
+        """Return weights and biases of some columns, each asked for once."""
+        return self.table.rows(columns), self.biases.rows(columns)[:, 0]
+
+
+def _array(tensor: Tensor) -> NDArray[np.float32]:
+    return np.ascontiguousarray(tensor.detach().cpu().numpy(), dtype=np.float32)
