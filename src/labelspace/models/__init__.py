@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from labelspace.models.labelspace import LabelSpace
     from labelspace.models.most_common import MostCommon
     from labelspace.models.nearest_neighbors import NearestNeighbors
+    from labelspace.models.neural_xc import NeuralXC
     from labelspace.models.one_vs_all import OneVsAll
     from labelspace.models.random_labels import RandomLabels
 
@@ -42,14 +43,18 @@ METHODS = {
         "a label tree with learned, overlapping splits of bounded cost",
     ),
     "glas": ("glas", "GLaS", "rows and labels on one sphere, by a regularised network (deep)"),
+    "neural-xc": ("neural_xc", "NeuralXC", "auto-encoders of rows and label sets, joined (deep)"),
     "one-vs-all": ("one_vs_all", "OneVsAll", "a linear classifier per label, small weights cut"),
     "knn": ("nearest_neighbors", "NearestNeighbors", "votes of the nearest rows, on features"),
     "most-common": ("most_common", "MostCommon", "the same most frequent labels for every row"),
     "random": ("random_labels", "RandomLabels", "labels drawn at random: the floor"),
 }
 DEFAULT_METHOD = "labelspace"
+# Other spellings that are understood.
+ALIASES = {"neuralxc": "neural-xc"}
 
 __all__ = [
+    "ALIASES",
     "DEFAULT_METHOD",
     "METHODS",
     "AnnexML",
@@ -62,6 +67,7 @@ __all__ = [
     "LabelTree",
     "MostCommon",
     "NearestNeighbors",
+    "NeuralXC",
     "OneVsAll",
     "RandomLabels",
     "find",
@@ -71,6 +77,7 @@ __all__ = [
 
 def find(name: str) -> type[LabelRanker]:
     """Return the estimator class of a method, such as ``"one-vs-all"``."""
+    name = ALIASES.get(name, name)
     if name not in METHODS:
         raise UsageError(f"There is no method '{name}'{_nearest(name, METHODS)}")
     module, kind, _ = METHODS[name]
