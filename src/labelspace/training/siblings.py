@@ -1,12 +1,14 @@
 """Predictors of the nodes of a label tree that learn to tell siblings apart.
 
 A walk only ever compares the children of one node, so only rows that belong there have to be told
-apart. A row is at a node if the node holds any of its labels. Two forms, both with the squared
-hinge loss of the shared solver:
+apart. A row is at a node if the node holds any of its labels. Two forms:
 
 ``train_siblings``: each child separates its rows from those of its siblings,
 
-    min_w  ½‖w_c‖² + C Σ_{i at the parent of c} max(0, 1 − y_ic w_c·x_i)²,   y_ic = ±1
+    min_w  ½‖w_c‖² + C Σ_{i at the parent of c} ℓ(y_ic w_c·x_i),   y_ic = ±1
+
+with the squared hinge ℓ(m) = max(0, 1 − m)² of the shared solver, or the logistic loss
+ℓ(m) = ln(1 + e^−m), with which σ(w_c·x) estimates P(c | parent, x).
 
 ``train_one_slack``: relaxation 2 of the paper. A row has a single slack, its largest violation
 of a margin between right and wrong siblings on all of its way,
@@ -28,10 +30,15 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from labelspace import progress, threads
 from labelspace.graph.tree import Tree
+from labelspace.training import _logistic_kernels
 from labelspace.training import _sibling_kernels as kernels
 from labelspace.training.squared_hinge import Rows
 
 CHUNKS_PER_THREAD = 16
+SOLVERS = {
+    "squared_hinge": kernels.train_siblings,
+    "logistic": _logistic_kernels.train_siblings,
+}
 
 
 class NodePredictors(NamedTuple):
@@ -47,6 +54,7 @@ def train_siblings(
     tree: Tree,
     right: csr_matrix,
     *,
+    loss: str = "squared_hinge",
     C: float = 1.0,
     tol: float = 0.1,
     max_iter: int = 100,
@@ -62,6 +70,7 @@ def train_siblings(
     tree : Tree
     right : csr_matrix of shape (n_examples, n_nodes)
         Which nodes each row is at.
+    loss : {"squared_hinge", "logistic"}
     C, tol, max_iter, min_weight, n_threads, seed
         As in :func:`labelspace.training.squared_hinge.train_squared_hinge`.
     """
@@ -76,7 +85,7 @@ def train_siblings(
     n_chunks = min(len(parents), CHUNKS_PER_THREAD * n_threads)
 
     def solve(chunk: NDArray[np.int64]) -> tuple[Any, ...]:
-        return kernels.train_siblings(
+        return SOLVERS[loss](
             rows.indptr,
             rows.indices,
             rows.data,
