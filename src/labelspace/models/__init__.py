@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from labelspace.models.annexml import AnnexML
     from labelspace.models.balanced_label_tree import BalancedLabelTree
     from labelspace.models.glas import GLaS
+    from labelspace.models.hierarchical_xc import HierarchicalXC
     from labelspace.models.hyperbolic import Hyperbolic
     from labelspace.models.label_embedding import LabelEmbedding
     from labelspace.models.label_embedding_tree import LabelEmbeddingTree
@@ -42,6 +43,11 @@ METHODS = {
         "BalancedLabelTree",
         "a label tree with learned, overlapping splits of bounded cost",
     ),
+    "hierarchicalxc": (
+        "hierarchical_xc",
+        "HierarchicalXC",
+        "a binary tree of labels that come together, searched best first",
+    ),
     "glas": ("glas", "GLaS", "rows and labels on one sphere, by a regularised network (deep)"),
     "neural-xc": ("neural_xc", "NeuralXC", "auto-encoders of rows and label sets, joined (deep)"),
     "one-vs-all": ("one_vs_all", "OneVsAll", "a linear classifier per label, small weights cut"),
@@ -60,6 +66,7 @@ __all__ = [
     "AnnexML",
     "BalancedLabelTree",
     "GLaS",
+    "HierarchicalXC",
     "Hyperbolic",
     "LabelEmbedding",
     "LabelEmbeddingTree",
