@@ -43,7 +43,7 @@ METHODS = {
         "BalancedLabelTree",
         "a label tree with learned, overlapping splits of bounded cost",
     ),
-    "hierarchicalxc": (
+    "hierarchical-xc": (
         "hierarchical_xc",
         "HierarchicalXC",
         "a binary tree of labels that come together, searched best first",
@@ -57,7 +57,7 @@ METHODS = {
 }
 DEFAULT_METHOD = "labelspace"
 # Other spellings that are understood.
-ALIASES = {"neuralxc": "neural-xc"}
+ALIASES = {"neuralxc": "neural-xc", "hierarchicalxc": "hierarchical-xc"}
 
 __all__ = [
     "ALIASES",
