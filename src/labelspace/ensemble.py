@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,13 @@ from labelspace.store import Storable
 
 Index = ClusteredIndex | ExactIndex | GraphIndex
 Made = TypeVar("Made")
+
+
+class Searcher(Protocol):
+    """What can be asked for the neighbours of rows."""
+
+    def search(self, X: csr_matrix, n_rows: int, n_labels: int) -> tuple[Found, Found]:
+        """Return the nearest training rows and the nearest labels of each row."""
 
 
 class Learner(Storable):
@@ -109,7 +116,7 @@ def side_by_side(
 
 
 def search_all(
-    learners: Sequence[Learner | PartitionedLearner], X: csr_matrix, n_rows: int, n_labels: int
+    learners: Sequence[Searcher], X: csr_matrix, n_rows: int, n_labels: int
 ) -> tuple[Found, Found]:
     """Return the rows and labels that all learners find, side by side.
 

@@ -119,7 +119,10 @@ class Tagger(store.Storable, BaseEstimator):
         with progress.task("Turning texts into features"):
             X = features.fit_transform(_kept(texts, excerpts))
         _check_rows(X, Y)
+        # For methods that read files in which labels have names; the names stay with the tagger.
+        estimator.label_names_ = encoder.names
         estimator.fit(X, Y)
+        del estimator.label_names_
         self.estimator_, self.features_, self._labels = estimator, features, encoder
         self.excerpts_ = excerpts if _explains_by_examples(estimator, X) else None
         return self

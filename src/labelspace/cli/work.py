@@ -70,9 +70,10 @@ def train(corpus: Corpus, method: str, parameters: dict[str, Any]) -> tuple[Mode
                 corpus.texts or [], corpus.Y, label_names=corpus.label_names
             )
         else:
-            model = make(method, **parameters).fit(corpus.X, corpus.Y)
+            model = make(method, **parameters)
             model.label_names_ = corpus.label_names
             model.feature_names_ = corpus.feature_names
+            model.fit(corpus.X, corpus.Y)
     cost = {
         "method": method,
         "n_examples": len(corpus),

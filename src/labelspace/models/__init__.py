@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from labelspace.base import LabelRanker
     from labelspace.models.annexml import AnnexML
     from labelspace.models.balanced_label_tree import BalancedLabelTree
+    from labelspace.models.dxml import DXML
     from labelspace.models.glas import GLaS
     from labelspace.models.hierarchical_xc import HierarchicalXC
     from labelspace.models.hyperbolic import Hyperbolic
@@ -50,6 +51,7 @@ METHODS = {
     ),
     "glas": ("glas", "GLaS", "rows and labels on one sphere, by a regularised network (deep)"),
     "neural-xc": ("neural_xc", "NeuralXC", "auto-encoders of rows and label sets, joined (deep)"),
+    "dxml": ("dxml", "DXML", "votes of nearest rows where labels' walks put them (deep)"),
     "one-vs-all": ("one_vs_all", "OneVsAll", "a linear classifier per label, small weights cut"),
     "knn": ("nearest_neighbors", "NearestNeighbors", "votes of the nearest rows, on features"),
     "most-common": ("most_common", "MostCommon", "the same most frequent labels for every row"),
@@ -62,6 +64,7 @@ ALIASES = {"neuralxc": "neural-xc", "hierarchicalxc": "hierarchical-xc"}
 __all__ = [
     "ALIASES",
     "DEFAULT_METHOD",
+    "DXML",
     "METHODS",
     "AnnexML",
     "BalancedLabelTree",

@@ -22,7 +22,7 @@ KINDS = ("deepwalk", "svd", "random")
 # Steps of walks at most, whatever the number of labels: bounds time and memory.
 _STEPS = 40_000_000
 # Walks that a small graph gets at least in all, for there to be enough to learn from.
-_FEWEST_WALKS = 1000
+_FEWEST_WALKS = 400
 
 
 def label_vectors(

@@ -85,7 +85,7 @@ class RowTargetTask(DeepTask):
         What each label counts in a row's target; all the same unless given.
     neighbors : LabelGraph, optional
         Rows with like labels; if given they are the targets, and label vectors are not used.
-    start : NetworkEncoder, optional
+    start : (NetworkEncoder, biases of the labels), optional
         What was learned before, to learn on from.
     seed : int
     device : torch.device or str
@@ -100,7 +100,7 @@ class RowTargetTask(DeepTask):
         *,
         label_weights: Floats | None = None,
         neighbors: LabelGraph | None = None,
-        start: NetworkEncoder | None = None,
+        start: tuple[NetworkEncoder, Floats] | None = None,
         seed: int = 0,
         device: torch.device | str = "cpu",
     ) -> None:
@@ -119,11 +119,13 @@ class RowTargetTask(DeepTask):
             seed=seed,
             device=device,
         )
+        biases: Floats = np.zeros(len(vectors), dtype=np.float32)
         if start is not None:
-            self.network.take(start)
+            encoder, biases = start
+            self.network.take(encoder)
         self.module = self.network
         self.labels = RowTable(torch.from_numpy(np.array(vectors, dtype=np.float32)).to(device))
-        self.biases = RowTable(torch.zeros(len(vectors), 1, device=device))
+        self.biases = RowTable(torch.from_numpy(biases[:, np.newaxis].copy()).to(device))
         self.tables = {"features": self.network.table}
         if settings.label_weight:
             self.sampler = LabelSampler(Y, _SAMPLED)
@@ -163,9 +165,10 @@ class RowTargetTask(DeepTask):
         return f"{sums} {self.settings}"
 
     @torch.no_grad()
-    def label_vectors(self) -> Floats:
-        """Return unit vectors of the labels."""
-        return functional.normalize(self.labels.values, dim=1).cpu().numpy().copy()
+    def label_vectors(self) -> tuple[Floats, Floats]:
+        """Return unit vectors of labels, and their biases."""
+        V = functional.normalize(self.labels.values, dim=1)
+        return V.cpu().numpy().copy(), self.biases.values[:, 0].cpu().numpy().copy()
 
     def _embed(self, rows: NDArray[np.int64], rng: np.random.Generator) -> Tensor:
         batch = SparseBatch.of(self.X[rows], self.device, keep=self.settings.keep, rng=rng)

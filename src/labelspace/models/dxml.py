@@ -1,0 +1,637 @@
+"""DXML: walks on the graph of labels say where labels are, a network learns to put rows there.
+
+Zhang et al. (2018) join labels that ever come together in a row, walk on that graph and learn a
+vector V of each label from the walks (DeepWalk). A row's target is the mean of its labels' vectors,
+and a network f with one hidden layer learns to hit it, both on the unit sphere:
+
+    min_f  Σ_i Σ_d h(f(x_i)_d − t_id),   t_i = V y_i / |y_i|,   h: smooth L1
+
+Embedded training rows are clustered by k-means; a new row asks its nearest cluster, and the labels
+of its nearest neighbours there are averaged. Here edges are weighted, targets contrast with those
+of other rows, labels' vectors learn along so that they can vote too, and a few networks vote
+together. ``preset="paper"`` is the original.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from numbers import Integral, Real
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from labelspace import progress, threads
+from labelspace.base import Explanation, LabelRanker
+from labelspace.data.hierarchy import read_hierarchy
+from labelspace.encoders.network import NetworkEncoder
+from labelspace.encoders.unit_rows import UnitRows
+from labelspace.ensemble import in_blocks, search_all, with_constant
+from labelspace.errors import DataError
+from labelspace.graph.cooccurrence import EDGES, label_graph
+from labelspace.graph.label_knn import label_knn
+from labelspace.labels import with_rows
+from labelspace.search.ballot import Ballot
+from labelspace.search.clustered import ClusteredIndex
+from labelspace.search.found import Found
+from labelspace.space import sphere
+from labelspace.store import Storable
+from labelspace.topk import NO_LABEL, TopK
+from labelspace.training.choose_neighbors import (
+    GAMMAS,
+    LABEL_VOTES,
+    N_NEIGHBORS,
+    choose_neighbors,
+)
+from labelspace.training.extras import require_torch
+from labelspace.training.label_vectors import KINDS, label_vectors
+
+if TYPE_CHECKING:
+    from labelspace.training.deep import DeepSettings
+    from labelspace.training.row_targets import RowTargetSettings, RowTargetTask
+
+Floats = NDArray[np.float32]
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "best": {
+        "n_learners": 3,
+        "edges": "counts",
+        "targets": "deepwalk",
+        "dim": 256,
+        "hidden": (512,),
+        "keep_features": 0.8,
+        "dropout": 0.0,
+        "loss": "softmax",
+        "gamma": 10.0,
+        "label_weight": 1.0,
+        "unit_targets": True,
+        "n_epochs": 8,
+        "batch_size": 512,
+        "rule": "adam",
+        "learning_rate": 3e-3,
+        "weight_decay": 0.0,
+        "decay": True,
+        "voting": "weighted",
+        "n_probes": 8,
+    },
+    "paper": {
+        "n_learners": 1,
+        "edges": "binary",
+        "targets": "deepwalk",
+        "dim": 300,
+        "hidden": (512,),
+        "keep_features": 1.0,
+        "dropout": 0.5,
+        "loss": "smooth-l1",
+        "gamma": 10.0,
+        "label_weight": 0.0,
+        "unit_targets": False,
+        "n_epochs": 30,
+        "batch_size": 128,
+        "rule": "momentum",
+        "learning_rate": 0.015,
+        "weight_decay": 5e-4,
+        "decay": False,
+        "voting": "counts",
+        "n_probes": 1,
+    },
+}
+# Few rows are overfitted by wide networks and sharp steps.
+_SMALL = 20_000
+_FOR_SMALL: dict[str, dict[str, Any]] = {
+    "best": {
+        "dim": 100,
+        "hidden": (256,),
+        "keep_features": 0.4,
+        "n_epochs": 15,
+        "batch_size": 128,
+    },
+    "paper": {"dim": 100, "hidden": (256,), "n_epochs": 100},
+}
+_CHOSEN = {"n_neighbors": 20, "vote_gamma": 10.0, "label_votes": 0.5}
+# Rows to choose by how many neighbours vote; with few rows none can be spared.
+_HELD_OUT = (1000, 4000)
+_FEW = 500
+# With fewer non-zeros than this, steps are too small to be shared among threads.
+_LITTLE_WORK = 1_000_000
+_LABELS_FOUND = 40
+
+
+class DXML(LabelRanker):
+    """Votes of nearest training rows, where a network puts rows near their labels.
+
+    Learning needs torch (``pip install 'labelspace[deep]'``); prediction does not. Parameters that
+    are None take the value of the preset; the values of "best" are given first, with those for
+    fewer than 20,000 rows after "few", and those of "paper" in brackets.
+
+    Parameters
+    ----------
+    preset : {"best", "paper"}, default="best"
+        "best" is what measures best; "paper" has the setting of the paper.
+    hierarchy : str or sparse matrix, optional
+        A label graph that is known, instead of the one that the rows show: a file of
+        ``parent<TAB>child`` lines with names (or numbers) of labels, or a matrix of edges.
+    edges : {"binary", "counts", "arithmetic", "geometric", "jaccard", "pmi"}, optional
+        What an edge of the label graph weighs: the number of rows that have both labels (one), or
+        a likeness of the two.
+    targets : {"deepwalk", "svd", "random", "neighbors"}, optional
+        Where label vectors come from: deepwalk (deepwalk). "neighbors" has none: rows are put near
+        rows with like labels.
+    n_walks, walk_length, window : int, default=10, 40, 5
+        Walks from each label, their length, and how far on a walk labels are met.
+    n_learners : int, optional
+        Networks that are learned and vote together: 3, but 1 for fewer than 500 rows (1).
+    dim : int, optional
+        Dimensions of the space: 256, few 100 (300, few 100).
+    hidden : tuple of int, optional
+        Widths of hidden layers: (512,), few (256,); the paper's are the same.
+    activation : {"relu", "linear"}, default="relu"
+        What stands between layers.
+    keep_features : float, optional
+        Probability with which training keeps a row's feature: 0.8, few 0.4 (1).
+    dropout : float, optional
+        Share of the last layer's outputs that training leaves out: 0 (0.5).
+    loss : {"smooth-l1", "contrastive", "triplet", "softmax"}, optional
+        What rows lack of their targets: softmax over the targets of a batch (smooth-l1).
+    gamma : float, optional
+        Sharpness of softmax and of ``label_weight``: 10.
+    margin : float, default=0.5
+        Of contrastive and triplet.
+    label_weight : float, optional
+        What it weighs that a row's labels are nearer to it than labels that it lacks; their
+        vectors then learn along: 1 (0).
+    unit_targets : bool, optional
+        Whether targets are put on the sphere: True (False).
+    n_epochs : int, optional
+        Passes over the rows: 8, few 15 (30, few 100); very small corpora get more, for 60 steps.
+    batch_size : int, optional
+        Rows in a step: 512, few 128 (128).
+    rule : {"adam", "momentum"}, optional
+        How the network moves: adam (momentum 0.9).
+    learning_rate : float, optional
+        Step size: 0.003 falling to zero (0.015 throughout).
+    weight_decay : float, optional
+        0 (0.0005).
+    decay : bool, optional
+        Whether steps get smaller: True (False).
+    n_clusters : int, optional
+        Clusters of the embedded training rows; the root of their number unless given.
+    n_probes : int, optional
+        Clusters that are searched, nearest first: 8 (1).
+    n_neighbors : int, optional
+        Training rows that vote, for each network. Chosen by asking about rows held out unless
+        given; 20 for fewer than 500 rows.
+    voting : {"weighted", "counts"}, optional
+        Whether a vote counts e^{γ(cos − 1)} or one: weighted (counts).
+    vote_gamma : float, optional
+        γ of the votes; chosen as ``n_neighbors`` is.
+    label_votes : float, optional
+        What all votes of labels for themselves count against all votes of rows; chosen as
+        ``n_neighbors`` is. 0 without ``label_weight``.
+    storage : {"int8", "float32"}, default="int8"
+        How the first layer and the index are kept.
+    idf : bool, default=False
+        Whether features are weighted by inverse document frequency: for 0-1 features or counts.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to learn; auto takes a GPU if there is one.
+    k, threshold, random_state, n_threads
+        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are shares of the
+        votes, from 0 to 1; with ``voting="counts"`` they are counts.
+
+    Attributes
+    ----------
+    learners_ : list of DeepLearner
+        Network, clustered training rows and labels of each.
+    Y_ : csr_matrix of shape (n_examples_, n_labels_)
+        Labels of the training rows.
+    history_ : History
+        Loss of each epoch of the first network.
+    settings_ : dict
+        The parameters as the preset, the corpus and the rows held out have made them.
+
+    Examples
+    --------
+    >>> from labelspace.models import DXML
+    >>> X = [[1.0, 0.0, 0.1], [0.9, 0.2, 0.0], [0.0, 1.0, 0.1], [0.1, 0.9, 0.3]]
+    >>> Y = [["red"], ["red"], ["round"], ["round"]]
+    >>> model = DXML(dim=8, hidden=(8,), random_state=0).fit(X, Y)
+    >>> model.classes_[model.predict_topk([[0.7, 0.1, 0.0]], k=1).labels]
+    array([['red']], dtype='<U5')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelRanker._parameter_constraints,
+        "preset": [StrOptions(set(PRESETS))],
+        "hierarchy": [str, "sparse matrix", None],
+        "edges": [StrOptions(set(EDGES)), None],
+        "targets": [StrOptions({*KINDS, "neighbors"}), None],
+        "n_walks": [Interval(Integral, 1, None, closed="left")],
+        "walk_length": [Interval(Integral, 2, None, closed="left")],
+        "window": [Interval(Integral, 1, None, closed="left")],
+        "n_learners": [Interval(Integral, 1, None, closed="left"), None],
+        "dim": [Interval(Integral, 1, None, closed="left"), None],
+        "hidden": [tuple, list, None],
+        "activation": [StrOptions({"relu", "linear"})],
+        "keep_features": [Interval(Real, 0, 1, closed="right"), None],
+        "dropout": [Interval(Real, 0, 1, closed="left"), None],
+        "loss": [StrOptions({"smooth-l1", "contrastive", "triplet", "softmax"}), None],
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "margin": [Interval(Real, 0, None, closed="left")],
+        "label_weight": [Interval(Real, 0, None, closed="left"), None],
+        "unit_targets": ["boolean", None],
+        "n_epochs": [Interval(Integral, 1, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "rule": [StrOptions({"adam", "momentum"}), None],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "weight_decay": [Interval(Real, 0, None, closed="left"), None],
+        "decay": ["boolean", None],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "n_probes": [Interval(Integral, 1, None, closed="left"), None],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
+        "voting": [StrOptions({"weighted", "counts"}), None],
+        "vote_gamma": [Interval(Real, 0, None, closed="left"), None],
+        "label_votes": [Interval(Real, 0, None, closed="left"), None],
+        "storage": [StrOptions({"int8", "float32"})],
+        "idf": ["boolean"],
+        "device": [StrOptions({"auto", "cpu", "cuda"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        preset: str = "best",
+        hierarchy: Any = None,
+        edges: str | None = None,
+        targets: str | None = None,
+        n_walks: int = 10,
+        walk_length: int = 40,
+        window: int = 5,
+        n_learners: int | None = None,
+        dim: int | None = None,
+        hidden: tuple[int, ...] | None = None,
+        activation: str = "relu",
+        keep_features: float | None = None,
+        dropout: float | None = None,
+        loss: str | None = None,
+        gamma: float | None = None,
+        margin: float = 0.5,
+        label_weight: float | None = None,
+        unit_targets: bool | None = None,
+        n_epochs: int | None = None,
+        batch_size: int | None = None,
+        rule: str | None = None,
+        learning_rate: float | None = None,
+        weight_decay: float | None = None,
+        decay: bool | None = None,
+        n_clusters: int | None = None,
+        n_probes: int | None = None,
+        n_neighbors: int | None = None,
+        voting: str | None = None,
+        vote_gamma: float | None = None,
+        label_votes: float | None = None,
+        storage: str = "int8",
+        idf: bool = False,
+        device: str = "auto",
+        k: int = 5,
+        threshold: float | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.preset = preset
+        self.hierarchy = hierarchy
+        self.edges = edges
+        self.targets = targets
+        self.n_walks = n_walks
+        self.walk_length = walk_length
+        self.window = window
+        self.n_learners = n_learners
+        self.dim = dim
+        self.hidden = hidden
+        self.activation = activation
+        self.keep_features = keep_features
+        self.dropout = dropout
+        self.loss = loss
+        self.gamma = gamma
+        self.margin = margin
+        self.label_weight = label_weight
+        self.unit_targets = unit_targets
+        self.n_epochs = n_epochs
+        self.batch_size = batch_size
+        self.rule = rule
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.decay = decay
+        self.n_clusters = n_clusters
+        self.n_probes = n_probes
+        self.n_neighbors = n_neighbors
+        self.voting = voting
+        self.vote_gamma = vote_gamma
+        self.label_votes = label_votes
+        self.storage = storage
+        self.idf = idf
+        self.device = device
+
+    def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        require_torch("DXML")
+        self.settings_ = self._chosen(X.shape[0])
+        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.Y_ = csr_matrix(Y, dtype=np.int8)
+        X = self.rows_.encode(X)
+        random = check_random_state(self.random_state)
+        seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
+        usable = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+        held_out = self._held_out(usable, seeds[0])
+        learned = np.setdiff1d(usable, held_out)
+        if held_out.size and X.shape[0] < _SMALL:
+            # So few rows are missed in training: they are held out of one more network only.
+            self.learners_ = [self._learner(X, Y, learned, usable, seeds[0] // 2)]
+            self._choose_votes(csr_matrix(X[held_out]), held_out)
+            learned, held_out = usable, held_out[:0]
+        self.learners_ = []
+        for seed in progress.track(seeds, "Training networks"):
+            self.learners_.append(self._learner(X, Y, learned, usable, seed))
+        if held_out.size:
+            self._choose_votes(csr_matrix(X[held_out]), held_out)
+
+    def _learner(
+        self,
+        X: csr_matrix,
+        Y: csr_matrix,
+        learned: NDArray[np.int64],
+        voters: NDArray[np.int64],
+        seed: int,
+    ) -> DeepLearner:
+        """Learn a network from some rows; let more vote."""
+        from labelspace.training.row_targets import RowTargetTask
+
+        labels = csr_matrix(Y[learned])
+        neighbors = None
+        kind = self.settings_["targets"]
+        if kind == "neighbors":
+            kind, neighbors = "random", label_knn(labels, seed=seed, n_threads=self.n_threads)
+        vectors = label_vectors(
+            self._label_graph(labels),
+            self.settings_["dim"],
+            kind,
+            n_walks=self.n_walks,
+            walk_length=self.walk_length,
+            window=self.window,
+            seed=seed,
+            n_threads=self.n_threads,
+        )[: Y.shape[1]]
+        task = RowTargetTask(
+            csr_matrix(X[learned]),
+            labels,
+            vectors,
+            self._task_settings(),
+            neighbors=neighbors,
+            seed=seed,
+            device=self._device(),
+        )
+        self._train(task, learned.size, self._training(seed))
+        encoder = task.network.exported(self.storage)
+        keys = encoder.encode(csr_matrix(X[voters]))
+        return DeepLearner(
+            encoder, self._clustered(keys, voters, seed), self._label_index(task, seed)
+        )
+
+    def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        """Put new labels amidst their rows, let the networks learn on, then place the rows."""
+        require_torch("DXML")
+        from labelspace.training.row_targets import RowTargetTask
+
+        X = self.rows_.encode(X)
+        n_old = self.Y_.shape[0]
+        self.Y_ = with_rows(self.Y_, Y)
+        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+        if not voters.size:
+            return
+        X, Y = csr_matrix(X[voters]), csr_matrix(Y[voters])
+        random = check_random_state(self.random_state)
+        for learner in self.learners_:
+            seed = int(random.randint(1 << 31))
+            vectors, biases = learner.places(X, Y)
+            task = RowTargetTask(
+                X,
+                Y,
+                vectors,
+                self._task_settings(),
+                start=(learner.encoder, self.settings_["gamma"] * biases),
+                seed=seed,
+                device=self._device(),
+            )
+            self._train(task, voters.size, self._gently(seed))
+            learner.encoder = task.network.exported(self.storage)
+            learner.labels = self._label_index(task, seed)
+            learner.rows.add(learner.encoder.encode(X), n_old + voters)
+
+    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
+        X = self.rows_.encode(X)
+        return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
+
+    def _answer(self, X: csr_matrix, k: int) -> TopK:
+        return self._filled(self._votes(X).top(self.Y_, k))
+
+    def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
+        """A reason is a training row that has the label, or the label's own place in the space."""
+        return self._votes(self.rows_.encode(X)).explain(self.Y_, top, n_reasons)
+
+    def _votes(self, X: csr_matrix) -> Ballot:
+        rows, labels = self._found(X, self.settings_["n_neighbors"])
+        # A row without known features lies nowhere, but a network puts it somewhere.
+        rows.products[np.diff(X.indptr) == 0] = 0.0
+        if self.settings_["voting"] == "counts":
+            return Ballot.counted(rows)
+        chosen = self.settings_
+        return Ballot.weighted(rows, labels, chosen["vote_gamma"], chosen["label_votes"])
+
+    def _found(self, X: csr_matrix, n_rows: int) -> tuple[Found, Found]:
+        """Return the training rows and the labels that the networks find near each row."""
+        n_labels = _LABELS_FOUND if self.settings_["label_votes"] else 0
+        return search_all(self.learners_, X, n_rows, n_labels)
+
+    def _filled(self, top: TopK) -> TopK:
+        """Give rows that nobody voted on the most frequent labels."""
+        silent = top.labels[:, 0] == NO_LABEL
+        if silent.any():
+            frequent = np.argsort(-self.label_counts_, kind="stable")[: top.k]
+            top.labels[silent] = frequent
+            top.scores[silent] = self.label_counts_[frequent] / max(self.n_examples_, 1)
+        return top
+
+    def _choose_votes(self, X: csr_matrix, rows: NDArray[np.int64]) -> None:
+        """Choose what was not given about votes by asking about rows held out."""
+        given = {name: getattr(self, name) for name in _CHOSEN}
+        numbers = N_NEIGHBORS if given["n_neighbors"] is None else [given["n_neighbors"]]
+        found, labels = self._found(X, max(numbers) + 1)
+        found.products[found.ids == rows[:, np.newaxis]] = -np.inf
+        if not self.settings_["label_votes"]:
+            given["label_votes"] = 0.0
+        choice = choose_neighbors(
+            found,
+            labels,
+            self.Y_,
+            csr_matrix(self.Y_[rows]),
+            n_learners=len(self.learners_),
+            counted=self.settings_["voting"] == "counts",
+            n_neighbors=numbers,
+            gammas=GAMMAS if given["vote_gamma"] is None else [given["vote_gamma"]],
+            label_votes=LABEL_VOTES if given["label_votes"] is None else [given["label_votes"]],
+        )
+        self.settings_.update(zip(_CHOSEN, choice, strict=True))
+
+    def _held_out(self, usable: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+        """Return rows to choose by how many neighbours vote, if there is something to choose."""
+        wanted = ["n_neighbors"] if self.settings_["voting"] == "counts" else list(_CHOSEN)
+        if usable.size < _FEW or all(getattr(self, name) is not None for name in wanted):
+            return usable[:0]
+        n_rows = min(int(np.clip(usable.size // 20, *_HELD_OUT)), usable.size // 5)
+        return np.sort(np.random.default_rng(seed).permutation(usable)[:n_rows])
+
+    def _label_graph(self, Y: csr_matrix) -> csr_matrix:
+        if self.hierarchy is None:
+            return label_graph(Y, self.settings_["edges"])
+        if isinstance(self.hierarchy, str):
+            names = self._labels.names or getattr(self, "label_names_", None)
+            return read_hierarchy(self.hierarchy, Y.shape[1], names)
+        graph = csr_matrix(self.hierarchy, dtype=np.float32)
+        if graph.shape[0] != graph.shape[1] or graph.shape[0] < Y.shape[1]:
+            raise DataError(
+                f"The hierarchy is a matrix of shape {graph.shape}, but there are {Y.shape[1]} "
+                "labels: give a row and a column for each label."
+            )
+        return graph
+
+    def _label_index(self, task: RowTargetTask, seed: int) -> ClusteredIndex:
+        vectors, biases = task.label_vectors()
+        keys = np.column_stack((vectors, biases / self.settings_["gamma"]))
+        return self._clustered(keys.astype(np.float32), np.arange(len(keys)), seed)
+
+    def _clustered(self, keys: Floats, ids: NDArray[np.int64], seed: int) -> ClusteredIndex:
+        return ClusteredIndex(
+            keys,
+            ids,
+            n_lists=self.n_clusters,
+            n_probes=self.settings_["n_probes"],
+            storage=self.storage,
+            seed=seed,
+        )
+
+    def _train(self, task: RowTargetTask, n_rows: int, settings: DeepSettings) -> None:
+        from labelspace.training.deep import train
+
+        with self._threads(task.X):
+            self.history_ = train(task, n_rows, settings)
+
+    def _threads(self, X: csr_matrix) -> AbstractContextManager[Any]:
+        """Learn on one thread where steps are so small that threads would wait for each other."""
+        return threads.limit(1) if X.nnz < _LITTLE_WORK else nullcontext()
+
+    def _device(self) -> Any:
+        from labelspace.training.deep import device_of
+
+        return device_of(self.device)
+
+    def _chosen(self, n_examples: int) -> dict[str, Any]:
+        """Return the preset's parameters, those that were given in their place."""
+        chosen = dict(PRESETS[self.preset])
+        if n_examples < _SMALL:
+            chosen |= _FOR_SMALL[self.preset]
+        if n_examples < _FEW:
+            chosen["n_learners"] = 1
+        chosen |= _CHOSEN
+        chosen = {
+            name: value if getattr(self, name) is None else getattr(self, name)
+            for name, value in chosen.items()
+        }
+        if not chosen["label_weight"] and self.label_votes is None:
+            chosen["label_votes"] = 0.0
+        return chosen
+
+    def _task_settings(self) -> RowTargetSettings:
+        from labelspace.training.row_targets import RowTargetSettings
+
+        chosen = SimpleNamespace(**self.settings_)
+        return RowTargetSettings(
+            widths=(*chosen.hidden, chosen.dim),
+            activation=self.activation,
+            keep=chosen.keep_features,
+            output_dropout=chosen.dropout,
+            loss=chosen.loss,
+            gamma=chosen.gamma,
+            margin=self.margin,
+            label_weight=chosen.label_weight,
+            unit_targets=chosen.unit_targets,
+        )
+
+    def _training(self, seed: int) -> DeepSettings:
+        from labelspace.training.deep import DeepSettings
+
+        chosen = SimpleNamespace(**self.settings_)
+        return DeepSettings(
+            n_epochs=chosen.n_epochs,
+            min_steps=60,
+            batch_size=chosen.batch_size,
+            learning_rate=chosen.learning_rate,
+            row_learning_rate=chosen.learning_rate,
+            rule=chosen.rule,
+            row_rule=chosen.rule,
+            decay=chosen.decay,
+            weight_decay=chosen.weight_decay,
+            seed=seed,
+        )
+
+    def _gently(self, seed: int) -> DeepSettings:
+        """Return how networks learn on: gently, since stored rows do not move with them."""
+        rate = 0.1 * self.settings_["learning_rate"]
+        return replace(
+            self._training(seed),
+            n_epochs=2,
+            min_steps=10,
+            learning_rate=rate,
+            row_learning_rate=rate,
+        )
+
+
+class DeepLearner(Storable):
+    """A network, the training rows as it embeds them, in clusters, and the vectors of labels.
+
+    Parameters
+    ----------
+    encoder : NetworkEncoder
+    rows : ClusteredIndex
+    labels : ClusteredIndex
+        Of all labels; behind each vector stands a bias.
+    """
+
+    def __init__(
+        self, encoder: NetworkEncoder, rows: ClusteredIndex, labels: ClusteredIndex
+    ) -> None:
+        self.encoder = encoder
+        self.rows = rows
+        self.labels = labels
+
+    def search(self, X: csr_matrix, n_rows: int, n_labels: int) -> tuple[Found, Found]:
+        """Return the nearest training rows and the nearest labels of each row."""
+        Z = self.encoder.encode(X)
+        if not n_labels:
+            return self.rows.search(Z, n_rows), Found.none(len(Z), 0)
+        return self.rows.search(Z, n_rows), self.labels.search(with_constant(Z), n_labels)
+
+    def places(self, X: csr_matrix, Y: csr_matrix) -> tuple[Floats, Floats]:
+        """Return vectors and biases of labels; new ones lie in the middle of their rows."""
+        known = self.labels.vectors(np.arange(self.labels.n_keys))
+        n_new = Y.shape[1] - len(known)
+        vectors, biases = known[:, :-1], known[:, -1]
+        if n_new:
+            own = csr_matrix(Y[:, len(known) :].T)
+            middles = np.asarray(own @ self.encoder.encode(X), dtype=np.float32)
+            vectors = np.concatenate((vectors, middles))
+            biases = np.concatenate((biases, np.zeros(n_new, dtype=np.float32)))
+        return sphere.keys(np.ascontiguousarray(vectors)), biases
