@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import Interval
 from labelspace import progress
 from labelspace.graph.tree import Labels, Tree, grow
 from labelspace.models.label_tree import LabelTree
+from labelspace.models.tree_ranker import Slack
 from labelspace.training.balanced import balanced_split
 
 
@@ -84,7 +85,7 @@ class BalancedLabelTree(LabelTree):
         max_depth: int | None = None,
         balance: float = 0.8,
         beam: int = 10,
-        slack: Literal["auto", "row", "node"] = "auto",
+        slack: Slack = "auto",
         C: float | Literal["auto"] = "auto",
         min_weight: float = 0.05,
         idf: bool | Literal["auto"] = "auto",

@@ -27,6 +27,7 @@ from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import with_constant
 from labelspace.graph.spectral import laplacian_eigenmaps
 from labelspace.graph.tree import Tree, flat
+from labelspace.models.tree_ranker import Slack, slack_by_row
 from labelspace.search.exact import ExactIndex
 from labelspace.topk import TopK
 from labelspace.training.embedded import EmbeddedSettings, train_embedded
@@ -46,7 +47,7 @@ class LabelEmbedding(LabelRanker):
     slack : {"auto", "row", "node"}, default="auto"
         Whether a row asks for a margin between its labels and the worst other, or for a yes or no
         of each label, which is better with several labels. "auto" takes "row" if every row has
-        one label, and for a sequence.
+        one label.
     affinity : {"auto", "confusion", "centroid", "cooccurrence"}, default="auto"
         What says that labels are alike; see :class:`labelspace.models.LabelTree`.
     n_epochs : int, default=10
@@ -97,7 +98,7 @@ class LabelEmbedding(LabelRanker):
         *,
         learning: Literal["joint", "sequence"] = "joint",
         dim: int = 100,
-        slack: Literal["auto", "row", "node"] = "auto",
+        slack: Slack = "auto",
         affinity: str = "auto",
         n_epochs: int = 10,
         learning_rate: float = 0.05,
@@ -144,11 +145,9 @@ class LabelEmbedding(LabelRanker):
         self.labels_ = ExactIndex(keys.astype(np.float32), labels)
 
     def _settings(self, Y: csr_matrix) -> EmbeddedSettings:
-        single = bool(np.all(np.diff(Y.indptr) <= 1))
-        by_row = single or self.learning == "sequence" if self.slack == "auto" else None
         return EmbeddedSettings(
             dim=self.dim,
-            each=self.slack == "node" if by_row is None else not by_row,
+            each=not slack_by_row(self.slack, Y),
             n_epochs=self.n_epochs,
             learning_rate=self.learning_rate,
             decay=self.decay,

@@ -15,25 +15,20 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
-from labelspace.base import LabelRanker
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.ensemble import in_blocks
+from labelspace.models.tree_ranker import Slack, TreeRanker, slack_by_row
 from labelspace.search.tree import DenseTreeIndex, Walked
-from labelspace.topk import TopK
 from labelspace.training.embedded import EmbeddedSettings, train_embedded
-from labelspace.training.label_structure import AFFINITIES, TreeShape, learn_tree
 
 _SHARPNESS = 3.0  # a margin of 1 is then a probability of 0.95
 
 
-class LabelEmbeddingTree(LabelRanker):
+class LabelEmbeddingTree(TreeRanker):
     """A tree of labels whose nodes are vectors in a small space.
 
     Parameters
@@ -79,26 +74,18 @@ class LabelEmbeddingTree(LabelRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **LabelRanker._parameter_constraints,
+        **TreeRanker._parameter_constraints,
         "dim": [Interval(Integral, 1, None, closed="left")],
-        "slack": [StrOptions({"auto", "row", "node"})],
-        "affinity": [StrOptions({"auto", "random", *AFFINITIES})],
-        "branching": [Interval(Integral, 2, None, closed="left")],
-        "leaf_size": [Interval(Integral, 1, None, closed="left")],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "balance": [Interval(Real, 0, 1, closed="both")],
-        "beam": [Interval(Integral, 1, None, closed="left")],
         "n_epochs": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "decay": [Interval(Real, 0, None, closed="left")],
-        "idf": ["boolean", StrOptions({"auto"})],
     }
 
     def __init__(
         self,
         *,
         dim: int = 100,
-        slack: Literal["auto", "row", "node"] = "auto",
+        slack: Slack = "auto",
         affinity: str = "auto",
         branching: int = 16,
         leaf_size: int = 64,
@@ -114,28 +101,31 @@ class LabelEmbeddingTree(LabelRanker):
         random_state: Any = None,
         n_threads: int | None = None,
     ) -> None:
-        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        super().__init__(
+            slack=slack,
+            affinity=affinity,
+            branching=branching,
+            leaf_size=leaf_size,
+            max_depth=max_depth,
+            balance=balance,
+            beam=beam,
+            idf=idf,
+            k=k,
+            threshold=threshold,
+            random_state=random_state,
+            n_threads=n_threads,
+        )
         self.dim = dim
-        self.slack = slack
-        self.affinity = affinity
-        self.branching = branching
-        self.leaf_size = leaf_size
-        self.max_depth = max_depth
-        self.balance = balance
-        self.beam = beam
         self.n_epochs = n_epochs
         self.learning_rate = learning_rate
         self.decay = decay
-        self.idf = idf
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         Z = self.rows_.encode(X)
-        shape = TreeShape(self.branching, self.leaf_size, self.max_depth, self.balance)
-        self.tree_ = learn_tree(Z, Y, shape, self.affinity, n_threads=self.n_threads, seed=seed)
-        single = bool(np.all(np.diff(Y.indptr) <= 1))
-        each = not single if self.slack == "auto" else self.slack == "node"
+        self.tree_ = self._learn_tree(Z, Y, seed)
+        each = not slack_by_row(self.slack, Y)
         settings = EmbeddedSettings(
             dim=self.dim,
             each=each,
@@ -153,20 +143,5 @@ class LabelEmbeddingTree(LabelRanker):
             sharpness=_SHARPNESS,
         )
 
-    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
-        return self._walk(X, k, self.beam).top
-
-    def _walk(self, X: csr_matrix, k: int, beam: int) -> Walked:
-        def answer(block: csr_matrix) -> Walked:
-            return self.index_.walk(self.encoder_.encode(block), k, beam)
-
-        return Walked.stack(in_blocks(answer, self.rows_.encode(X), self.n_threads))
-
-    def tree_loss(self, X: Any, y: Any) -> float:
-        """Return the share of rows whose walk along the best children goes wrong."""
-        X = self._checked(X, reset=False)
-        return self._walk(X, 1, beam=1).loss(self._labels.encode(y, X.shape[0]))
-
-    def count_products(self, X: Any, k: int | None = None) -> NDArray[np.int64]:
-        """Return how many products of ``dim`` numbers finding ``k`` labels takes for each row."""
-        return self._walk(self._checked(X, reset=False), self._asked(k), self.beam).n_products
+    def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> Walked:
+        return self.index_.walk(self.encoder_.encode(Z), k, beam)

@@ -18,28 +18,25 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import metrics
-from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.ensemble import in_blocks
-from labelspace.graph.tree import Tree
+from labelspace.models.tree_ranker import Slack, TreeRanker, slack_by_row
 from labelspace.search.tree import TreeIndex, Walked
-from labelspace.topk import TopK
-from labelspace.training.label_structure import AFFINITIES, TreeShape, learn_tree
 from labelspace.training.siblings import NodePredictors, train_one_slack, train_siblings
 from labelspace.training.squared_hinge import train_squared_hinge
 
 _TRIAL_ROWS = 5000
 _FEWEST_TRIAL_ROWS = 500  # with fewer there is nothing to tell from
-_SHARPNESS = 3.0  # a margin of 1 is then a probability of 0.95
+# What turns margins into probabilities. A yes or no is 0.95 at a margin of 1. Among siblings it
+# takes more: softmax adds up all that lose, and many small ones would outweigh the winner.
+_SHARPNESS = {"logistic": 3.0, "softmax": 8.0}
 
 
-class LabelTree(LabelRanker):
+class LabelTree(TreeRanker):
     """A tree of labels with a linear predictor at each node.
 
     Parameters
@@ -106,18 +103,10 @@ class LabelTree(LabelRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **LabelRanker._parameter_constraints,
+        **TreeRanker._parameter_constraints,
         "relaxation": [Interval(Integral, 1, 2, closed="both")],
-        "slack": [StrOptions({"auto", "row", "node"})],
-        "affinity": [StrOptions({"auto", "random", *AFFINITIES})],
-        "branching": [Interval(Integral, 2, None, closed="left")],
-        "leaf_size": [Interval(Integral, 1, None, closed="left")],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "balance": [Interval(Real, 0, 1, closed="both")],
-        "beam": [Interval(Integral, 1, None, closed="left")],
         "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "min_weight": [Interval(Real, 0, None, closed="left")],
-        "idf": ["boolean", StrOptions({"auto"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
@@ -126,7 +115,7 @@ class LabelTree(LabelRanker):
         self,
         *,
         relaxation: int = 2,
-        slack: Literal["auto", "row", "node"] = "auto",
+        slack: Slack = "auto",
         affinity: str = "auto",
         branching: int = 16,
         leaf_size: int = 64,
@@ -143,18 +132,23 @@ class LabelTree(LabelRanker):
         random_state: Any = None,
         n_threads: int | None = None,
     ) -> None:
-        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        super().__init__(
+            slack=slack,
+            affinity=affinity,
+            branching=branching,
+            leaf_size=leaf_size,
+            max_depth=max_depth,
+            balance=balance,
+            beam=beam,
+            idf=idf,
+            k=k,
+            threshold=threshold,
+            random_state=random_state,
+            n_threads=n_threads,
+        )
         self.relaxation = relaxation
-        self.slack = slack
-        self.affinity = affinity
-        self.branching = branching
-        self.leaf_size = leaf_size
-        self.max_depth = max_depth
-        self.balance = balance
-        self.beam = beam
         self.C = C
         self.min_weight = min_weight
-        self.idf = idf
         self.tol = tol
         self.max_iter = max_iter
 
@@ -163,7 +157,7 @@ class LabelTree(LabelRanker):
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         Z = self.rows_.encode(X)
         self.tree_ = self._learn_tree(Z, Y, seed)
-        by_row = self.relaxation == 2 and self._slack_by_row(Y)
+        by_row = self.relaxation == 2 and slack_by_row(self.slack, Y)
         self.C_ = self._best_C(Z, Y, by_row, seed) if self.C == "auto" else float(self.C)
         self.index_, self.n_iter_ = self._train(Z, Y, self.C_, by_row, seed)
 
@@ -180,15 +174,6 @@ class LabelTree(LabelRanker):
             top = index.walk(csr_matrix(Z[held_out]), k, self.beam).top
             quality[C] = metrics.evaluate(csr_matrix(Y[held_out]), top, ks=(k,))[f"nDCG@{k}"]
         return max(quality, key=lambda C: quality[C])
-
-    def _learn_tree(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
-        shape = TreeShape(self.branching, self.leaf_size, self.max_depth, self.balance)
-        return learn_tree(Z, Y, shape, self.affinity, n_threads=self.n_threads, seed=seed)
-
-    def _slack_by_row(self, Y: csr_matrix) -> bool:
-        if self.slack == "auto":
-            return bool(np.all(np.diff(Y.indptr) <= 1))
-        return self.slack == "row"
 
     def _train(
         self, Z: csr_matrix, Y: csr_matrix, C: float, by_row: bool, seed: int
@@ -210,29 +195,11 @@ class LabelTree(LabelRanker):
             trained = train_one_slack(Z, self.tree_, right, **common)
         else:
             trained = train_siblings(Z, self.tree_, right, n_threads=self.n_threads, **common)
+        link = "softmax" if by_row else "logistic"
         index = TreeIndex(
-            self.tree_,
-            trained.weights,
-            trained.biases,
-            link="softmax" if by_row else "logistic",
-            sharpness=_SHARPNESS,
+            self.tree_, trained.weights, trained.biases, link=link, sharpness=_SHARPNESS[link]
         )
         return index, trained.n_iter
 
-    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
-        return self._walk(X, k, self.beam).top
-
-    def _walk(self, X: csr_matrix, k: int, beam: int) -> Walked:
-        def answer(block: csr_matrix) -> Walked:
-            return self.index_.walk(block, k, beam)
-
-        return Walked.stack(in_blocks(answer, self.rows_.encode(X), self.n_threads))
-
-    def tree_loss(self, X: Any, y: Any) -> float:
-        """Return the share of rows whose walk along the best children goes wrong."""
-        X = self._checked(X, reset=False)
-        return self._walk(X, 1, beam=1).loss(self._labels.encode(y, X.shape[0]))
-
-    def count_products(self, X: Any, k: int | None = None) -> NDArray[np.int64]:
-        """Return how many inner products finding ``k`` labels takes; one-vs-all: ``n_labels_``."""
-        return self._walk(self._checked(X, reset=False), self._asked(k), self.beam).n_products
+    def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> Walked:
+        return self.index_.walk(Z, k, beam)

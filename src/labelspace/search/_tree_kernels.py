@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 
 from labelspace._kernels import insert
 
@@ -59,18 +60,12 @@ def chunks(indptr, indices, data, parents, n_nodes):
 
 
 @njit(cache=True, nogil=True)
-def walk_sparse(
-    indptr,
-    indices,
-    data,
+def walk(
+    rows,
+    predictors,
+    biases,
     first_child,
     leaf_labels,
-    chunk_ptr,
-    chunk_features,
-    entry_ptr,
-    entry_nodes,
-    entry_values,
-    biases,
     link,
     sharpness,
     beam,
@@ -78,13 +73,16 @@ def walk_sparse(
     label_scores,
     n_products,
 ):
-    """Fill in the best labels of sparse rows and the inner products that they took."""
+    """Fill in the best labels of rows and the inner products that they took.
+
+    ``rows`` and ``predictors`` are what ``score_children`` knows: a sparse matrix's three arrays
+    with the five of ``chunks``, or two dense matrices.
+    """
     scores = np.empty(np.max(np.diff(first_child)), dtype=np.float32)
     front = np.empty((2, beam), dtype=np.int64)
     front_scores = np.empty((2, beam), dtype=np.float32)
     k = labels.shape[1]
-    for row in range(indptr.shape[0] - 1):
-        start, end = indptr[row], indptr[row + 1]
+    for row in range(labels.shape[0]):
         front[0, 0] = 0
         front_scores[0, 0] = np.float32(0.0)
         n_front = 1
@@ -97,18 +95,8 @@ def walk_sparse(
                     break  # a path's score only falls, and those that follow are lower
                 parent = front[turn, place]
                 first, last = first_child[parent], first_child[parent + 1]
-                for child in range(first, last):
-                    scores[child - first] = biases[child]
-                low, high = chunk_ptr[parent], chunk_ptr[parent + 1]
-                for at in range(start, end):
-                    feature = indices[at]
-                    low = _first_not_below(chunk_features, low, high, feature)
-                    if low == high:
-                        break
-                    if chunk_features[low] == feature:
-                        value = data[at]
-                        for entry in range(entry_ptr[low], entry_ptr[low + 1]):
-                            scores[entry_nodes[entry] - first] += value * entry_values[entry]
+                scores[: last - first] = biases[first:last]
+                score_children(rows, row, predictors, parent, first, last, scores)
                 n_products[row] += last - first
                 n_found, n_next = _go_on(
                     parent,
@@ -129,63 +117,38 @@ def walk_sparse(
             turn = 1 - turn
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def walk_dense(
-    Z,
-    first_child,
-    leaf_labels,
-    vectors,
-    biases,
-    link,
-    sharpness,
-    beam,
-    labels,
-    label_scores,
-    n_products,
-):
-    """Fill in the best labels of dense rows and the inner products that they took."""
-    scores = np.empty(np.max(np.diff(first_child)), dtype=np.float32)
-    front = np.empty((2, beam), dtype=np.int64)
-    front_scores = np.empty((2, beam), dtype=np.float32)
-    k = labels.shape[1]
-    for row in range(Z.shape[0]):
-        z = Z[row]
-        front[0, 0] = 0
-        front_scores[0, 0] = np.float32(0.0)
-        n_front = 1
-        n_found = 0
-        turn = 0
-        while n_front > 0:
-            n_next = 0
-            for place in range(n_front):
-                if n_found == k and front_scores[turn, place] < label_scores[row, k - 1]:
-                    break  # a path's score only falls, and those that follow are lower
-                parent = front[turn, place]
-                first, last = first_child[parent], first_child[parent + 1]
-                for child in range(first, last):
-                    vector = vectors[child]
-                    score = biases[child]
-                    for axis in range(z.shape[0]):
-                        score += z[axis] * vector[axis]
-                    scores[child - first] = score
-                n_products[row] += last - first
-                n_found, n_next = _go_on(
-                    parent,
-                    front_scores[turn, place],
-                    scores,
-                    first_child,
-                    leaf_labels,
-                    link,
-                    sharpness,
-                    labels[row],
-                    label_scores[row],
-                    n_found,
-                    front[1 - turn],
-                    front_scores[1 - turn],
-                    n_next,
-                )
-            n_front = n_next
-            turn = 1 - turn
+def score_children(rows, row, predictors, parent, first, last, scores):
+    """Add a row's products with the children of a node to ``scores``; compiled by what rows are."""
+
+
+@overload(score_children, jit_options={"fastmath": True})
+def _score_children(rows, row, predictors, parent, first, last, scores):
+    return _score_dense if isinstance(rows, types.Array) else _score_sparse
+
+
+def _score_dense(rows, row, predictors, parent, first, last, scores):
+    z = rows[row]
+    for child in range(first, last):
+        vector = predictors[child]
+        score = scores[child - first]
+        for axis in range(z.shape[0]):
+            score += z[axis] * vector[axis]
+        scores[child - first] = score
+
+
+def _score_sparse(rows, row, predictors, parent, first, last, scores):
+    indptr, indices, data = rows
+    chunk_ptr, features, entry_ptr, nodes, values = predictors
+    low, high = chunk_ptr[parent], chunk_ptr[parent + 1]
+    for at in range(indptr[row], indptr[row + 1]):
+        feature = indices[at]
+        low = _first_not_below(features, low, high, feature)
+        if low == high:
+            break
+        if features[low] == feature:
+            value = data[at]
+            for entry in range(entry_ptr[low], entry_ptr[low + 1]):
+                scores[nodes[entry] - first] += value * values[entry]
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,7 @@ sorted list for each feature of the row, and counts one inner product for each c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,36 @@ class Walked(NamedTuple):
         return float(1.0 - np.mean(hits > 0))
 
 
-class TreeIndex(Storable):
+class _Walkable(Storable):
+    """What both kinds of index have: the tree, biases, and how scores become probabilities."""
+
+    def __init__(
+        self, tree: Tree, biases: NDArray[np.float32], link: str, sharpness: float
+    ) -> None:
+        self.tree = tree
+        self.biases = np.ascontiguousarray(biases, dtype=np.float32)
+        self.link = link
+        self.sharpness = float(sharpness)
+
+    def _walk(self, rows: Any, n_rows: int, predictors: Any, k: int, beam: int) -> Walked:
+        found = Walked(TopK.empty(n_rows, k), np.zeros(n_rows, dtype=np.int64))
+        kernels.walk(
+            rows,
+            predictors,
+            self.biases,
+            self.tree.first_child,
+            self.tree.leaf_labels,
+            LINKS[self.link],
+            np.float32(self.sharpness),
+            beam,
+            found.top.labels,
+            found.top.scores,
+            found.n_products,
+        )
+        return found
+
+
+class TreeIndex(_Walkable):
     """A label tree with a sparse linear predictor at each node.
 
     Parameters
@@ -75,10 +104,7 @@ class TreeIndex(Storable):
         link: str = "logistic",
         sharpness: float = 1.0,
     ) -> None:
-        self.tree = tree
-        self.biases = np.ascontiguousarray(biases, dtype=np.float32)
-        self.link = link
-        self.sharpness = float(sharpness)
+        super().__init__(tree, biases, link, sharpness)
         by_feature = csr_matrix(weights.T, dtype=np.float32)
         by_feature.sort_indices()
         (
@@ -97,30 +123,18 @@ class TreeIndex(Storable):
 
     def walk(self, X: csr_matrix, k: int, beam: int) -> Walked:
         """Return the ``k`` best labels that a walk with ``beam`` nodes a level finds."""
-        found = Walked(TopK.empty(X.shape[0], k), np.zeros(X.shape[0], dtype=np.int64))
-        kernels.walk_sparse(
-            X.indptr,
-            X.indices,
-            np.ascontiguousarray(X.data, dtype=np.float32),
-            self.tree.first_child,
-            self.tree.leaf_labels,
+        rows = X.indptr, X.indices, np.ascontiguousarray(X.data, dtype=np.float32)
+        chunks = (
             self.chunk_ptr,
             self.chunk_features,
             self.entry_ptr,
             self.entry_nodes,
             self.entry_values,
-            self.biases,
-            LINKS[self.link],
-            np.float32(self.sharpness),
-            beam,
-            found.top.labels,
-            found.top.scores,
-            found.n_products,
         )
-        return found
+        return self._walk(rows, X.shape[0], chunks, k, beam)
 
 
-class DenseTreeIndex(Storable):
+class DenseTreeIndex(_Walkable):
     """A label tree whose nodes are short dense vectors: a step is a product in the small space.
 
     Parameters
@@ -141,26 +155,10 @@ class DenseTreeIndex(Storable):
         link: str = "softmax",
         sharpness: float = 1.0,
     ) -> None:
-        self.tree = tree
+        super().__init__(tree, biases, link, sharpness)
         self.vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        self.biases = np.ascontiguousarray(biases, dtype=np.float32)
-        self.link = link
-        self.sharpness = float(sharpness)
 
     def walk(self, Z: NDArray[np.float32], k: int, beam: int) -> Walked:
         """Return the ``k`` best labels that a walk with ``beam`` nodes a level finds."""
-        found = Walked(TopK.empty(len(Z), k), np.zeros(len(Z), dtype=np.int64))
-        kernels.walk_dense(
-            np.ascontiguousarray(Z, dtype=np.float32),
-            self.tree.first_child,
-            self.tree.leaf_labels,
-            self.vectors,
-            self.biases,
-            LINKS[self.link],
-            np.float32(self.sharpness),
-            beam,
-            found.top.labels,
-            found.top.scores,
-            found.n_products,
-        )
-        return found
+        rows = np.ascontiguousarray(Z, dtype=np.float32)
+        return self._walk(rows, len(Z), self.vectors, k, beam)

@@ -31,6 +31,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 from labelspace import progress, threads
 from labelspace.graph.tree import Tree
 from labelspace.training import _logistic_kernels
+from labelspace.training import _one_slack_kernels as one_slack
 from labelspace.training import _sibling_kernels as kernels
 from labelspace.training.squared_hinge import Rows
 
@@ -140,29 +141,30 @@ def train_one_slack(
     rows = Rows.of(X)
     right = csr_matrix(right)
     right.sort_indices()
+    right_ptr, right_nodes = right.indptr.astype(np.int64), right.indices.astype(np.int64)
     # Rows that are nowhere teach nothing, and their nodes have no weights to keep.
-    blocks = kernels.lay_out_blocks(
+    blocks = one_slack.lay_out_blocks(
         rows.indptr,
         rows.indices,
         len(rows.feature_of),
         tree.first_child,
-        right.indptr.astype(np.int64),
-        right.indices.astype(np.int64),
+        right_ptr,
+        right_nodes,
     )
-    weights, n_passes = kernels.train_one_slack(
+    weights, n_passes = one_slack.train_one_slack(
         rows.indptr,
         rows.data,
         rows.lengths,
         tree.first_child,
-        right.indptr.astype(np.int64),
-        right.indices.astype(np.int64),
+        right_ptr,
+        right_nodes,
         *blocks,
         float(C),
         np.float32(tol),
         max_iter,
         seed,
     )
-    nodes, counts, biases, features, values = kernels.from_blocks(
+    nodes, counts, biases, features, values = one_slack.from_blocks(
         weights, tree.first_child, *blocks[:3], np.float32(min_weight)
     )
     found = _Found(nodes, counts, biases, rows.feature_of[features], values)
