@@ -89,7 +89,7 @@ def test_a_model_predicts_without_torch_and_says_what_learning_needs(corpus, tmp
     loaded = labelspace.load(tmp_path / "model")
     assert np.array_equal(loaded.predict_topk(corpus[0], k=3).labels, expected)
     with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
-        models.make("neural-xc").fit(*corpus)
+        models.make("neuralxc").fit(*corpus)
 
 
 def test_a_new_label_does_not_drive_out_known_ones(corpus):
@@ -111,5 +111,5 @@ def test_texts_go_in_as_they_are():
     colors, things = ("red", "green", "blue", "white"), ("ball", "cube", "cone", "ring")
     texts = [f"a {color} {thing} on the table" for color, thing in product(colors, things)]
     labels = [[color, thing] for color, thing in product(colors, things)]
-    tagger = Tagger("neural-xc", random_state=0, n_threads=1).fit(texts * 3, labels * 3)
+    tagger = Tagger("neuralxc", random_state=0, n_threads=1).fit(texts * 3, labels * 3)
     assert {name for name, _ in tagger.tag("there is a blue cone", k=2)} == {"blue", "cone"}

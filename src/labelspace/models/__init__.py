@@ -44,13 +44,13 @@ METHODS = {
         "BalancedLabelTree",
         "a label tree with learned, overlapping splits of bounded cost",
     ),
-    "hierarchical-xc": (
+    "hierarchicalxc": (
         "hierarchical_xc",
         "HierarchicalXC",
         "a binary tree of labels that come together, searched best first",
     ),
     "glas": ("glas", "GLaS", "rows and labels on one sphere, by a regularised network (deep)"),
-    "neural-xc": ("neural_xc", "NeuralXC", "auto-encoders of rows and label sets, joined (deep)"),
+    "neuralxc": ("neural_xc", "NeuralXC", "auto-encoders of rows and label sets, joined (deep)"),
     "dxml": ("dxml", "DXML", "votes of nearest rows where labels' walks put them (deep)"),
     "one-vs-all": ("one_vs_all", "OneVsAll", "a linear classifier per label, small weights cut"),
     "knn": ("nearest_neighbors", "NearestNeighbors", "votes of the nearest rows, on features"),
@@ -59,7 +59,7 @@ METHODS = {
 }
 DEFAULT_METHOD = "labelspace"
 # Other spellings that are understood.
-ALIASES = {"neuralxc": "neural-xc", "hierarchicalxc": "hierarchical-xc"}
+ALIASES = {"neural-xc": "neuralxc", "hierarchical-xc": "hierarchicalxc"}
 
 __all__ = [
     "ALIASES",
