@@ -44,7 +44,6 @@ PRESETS: dict[str, dict[str, Any]] = {
         "n_learners": 3,
         "way": "lift",
         "optimizer": "adagrad",
-        "n_epochs": 10,
         "patience": 3,
         "map_scale": None,
         "label_scale": None,
@@ -69,8 +68,10 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 # Up to ten dimensions, and beyond: the best of a few values on rows held out of train.
 _FEW_DIMENSIONS = 10
-_ALPHAS = {"poincare": (3.0, 6.0), "sphere": (5.0, 10.0), "euclidean": (2.0, 4.0)}
+_ALPHAS = {"poincare": (2.0, 6.0), "sphere": (4.0, 10.0), "euclidean": (2.0, 4.0)}
 _LEARNING_RATES = (0.4, 0.2)
+# Rows that a learner looks at, each several times, unless there are more of them than that.
+_ROWS_IN_ALL = 130_000
 
 
 class Hyperbolic(LabelRanker):
@@ -91,7 +92,7 @@ class Hyperbolic(LabelRanker):
         Models that are learned and vote together: 3 (15).
     alpha : float, optional
         Sharpness of the loss; unless given 6 in the ball, 10 on the sphere and 4 in euclidean
-        space, and half of that up to ten dimensions.
+        space; up to ten dimensions 2, 4 and 2.
     way : {"lift", "clip"}, optional
         How rows get into the ball: by the Lorentz form (clipped at the edge).
     n_hidden : int, optional
@@ -101,15 +102,15 @@ class Hyperbolic(LabelRanker):
     learning_rate : float, optional
         First step size, falling to zero: 0.2, but 0.4 up to ten dimensions (0.01).
     n_epochs : int, optional
-        Passes over the rows at most: 10 (100); small corpora get more, for 200 steps.
+        Passes over the rows at most: 5, and up to 20 for fewer than 26,000 rows (100).
     patience : int, optional
         Epochs without a better precision on held-out rows after which learning stops: 3 (25).
     validation_fraction : float, default=0.05
         Share of the rows held out for that and to choose the weights of votes, at most 1,000 of
         them; 0 for none. They vote all the same.
-    batch_size : int, default=256
+    batch_size : int, default=128
         Rows in a batch at most.
-    n_negatives : int, default=256
+    n_negatives : int, default=128
         Labels drawn evenly to be kept away from, beside those of the batch's other rows.
     map_scale : float, optional
         Deviation of the map's first weights: 1/√dim (0.0001).
@@ -131,7 +132,7 @@ class Hyperbolic(LabelRanker):
     search : {"clustered", "centroids", "exact"}, optional
         Index of the training rows and of the labels: clustered (centroids, one random row in
         3,000).
-    n_probes : int, default=8
+    n_probes : int, default=32
         Lists that "centroids" and "clustered" look into: more finds more and takes longer.
     storage : {"int8", "float32"}, default="int8"
         How maps are kept.
@@ -211,8 +212,8 @@ class Hyperbolic(LabelRanker):
         n_epochs: int | None = None,
         patience: int | None = None,
         validation_fraction: float = 0.05,
-        batch_size: int = 256,
-        n_negatives: int = 256,
+        batch_size: int = 128,
+        n_negatives: int = 128,
         map_scale: float | None = None,
         label_scale: float | None = None,
         answer: str | None = None,
@@ -221,7 +222,7 @@ class Hyperbolic(LabelRanker):
         vote_alpha: float | None = None,
         label_votes: float | None = None,
         search: str | None = None,
-        n_probes: int = 8,
+        n_probes: int = 32,
         storage: str = "int8",
         use_learners: int | None = None,
         idf: bool = False,
@@ -259,7 +260,7 @@ class Hyperbolic(LabelRanker):
         self.idf = idf
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        self.settings_ = self._chosen()
+        self.settings_ = self._chosen(X.shape[0])
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         self.Y_ = csr_matrix(Y, dtype=np.int8)
         X = self.rows_.encode(X)
@@ -363,12 +364,13 @@ class Hyperbolic(LabelRanker):
             raise AttributeError(f"{attribute} is there once the estimator is fitted")
         return self.learners_[0]
 
-    def _chosen(self) -> dict[str, Any]:
+    def _chosen(self, n_examples: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
         few = self.dim <= _FEW_DIMENSIONS
         chosen = {
             "alpha": _ALPHAS[self.space][0 if few else 1],
             "learning_rate": _LEARNING_RATES[0 if few else 1],
+            "n_epochs": int(np.clip(_ROWS_IN_ALL // n_examples, 5, 20)),
             "label_votes": 0.5,
             **PRESETS[self.preset],
         }
@@ -395,5 +397,5 @@ _LABELS_FOUND = 50
 # What is tried on rows held out, if there are enough of them: votes as sharp as the loss, sharper
 # or less so, and what all labels count against all rows.
 _ENOUGH_TO_CHOOSE = 250
-_VOTE_ALPHAS = (0.25, 0.5, 1.0, 2.0)
+_VOTE_ALPHAS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _LABEL_VOTES = (0.0, 0.25, 0.5, 1.0)

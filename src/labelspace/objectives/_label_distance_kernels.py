@@ -11,77 +11,86 @@ EUCLIDEAN = 2
 
 # Points nearer than the root of this count as this near: the slope of a root has no limit at 0.
 _LEAST_SQUARE = 1e-18
+_LEAST_NEARNESS = 1e-300
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def measure(space, products, row_squares, label_squares, lengths, slopes, stretches):
+    """Turn inner products into what distances are made of, q being ‖u − v‖².
+
+    ``lengths`` gets e^{d/2} in the ball, sin(d/2) on the sphere and d in euclidean space,
+    ``slopes`` ∂d/∂q, and ``stretches``, in the ball only, −∂d/∂(ln gap), the same for the gaps of
+    row and label. No logarithm here: numpy's is quicker than a compiled loop's.
+    """
+    n_rows, n_labels = products.shape
+    inverse_gaps = 1.0 / (1.0 - label_squares)
+    for row in range(n_rows):
+        square = row_squares[row]
+        if space == POINCARE:
+            inverse_gap = 1.0 / (1.0 - square)
+            for label in range(n_labels):
+                q = square + label_squares[label] - 2.0 * products[row, label]
+                q = max(q, _LEAST_SQUARE)
+                s2 = q * inverse_gap * inverse_gaps[label]
+                s = np.sqrt(s2)
+                c = np.sqrt(1.0 + s2)
+                slope = s / (c * q)
+                lengths[row, label] = s + c
+                stretches[row, label] = slope * q
+                slopes[row, label] = slope
+        elif space == SPHERE:
+            for label in range(n_labels):
+                q = square + label_squares[label] - 2.0 * products[row, label]
+                q = max(q, _LEAST_SQUARE)
+                chord = np.sqrt(q)
+                half = min(0.5 * chord, 1.0 - 1e-12)
+                lengths[row, label] = half
+                slopes[row, label] = 0.5 / (chord * np.sqrt(1.0 - half * half))
+        else:
+            for label in range(n_labels):
+                q = square + label_squares[label] - 2.0 * products[row, label]
+                chord = np.sqrt(max(q, _LEAST_SQUARE))
+                lengths[row, label] = chord
+                slopes[row, label] = 0.5 / chord
 
 
 @njit(cache=True, nogil=True)
-def contrast(space, products, row_squares, label_squares, has, weights, alpha, pull, stretch):
-    """Turn inner products into slopes; return the mean loss of rows.
+def contrast(nearness, has, weights, alpha, slopes, stretches):
+    """Turn e^{−αd}, the largest of a row scaled to one, into slopes; return the mean loss of rows.
 
-    On return ``pull`` has 2 ∂L/∂q, q = ‖u − v‖², and ``stretch`` has −∂L/∂(ln gap), which is the
-    same for the gaps of row and label; zero in spaces without an edge.
+    On return ``slopes`` has 2 ∂L/∂q and ``stretches`` −∂L/∂(ln gap).
     """
-    n_rows, n_labels = products.shape
-    logits = np.empty(n_labels)
-    slopes = np.empty(n_labels)
-    stretches = np.zeros(n_labels)
-    loss = 0.0
+    n_rows, n_labels = nearness.shape
     n_used = 0
     for row in range(n_rows):
-        n_own = 0
-        for label in range(n_labels):
-            if has[row, label]:
-                n_own += 1
-        if n_own:
+        if has[row].any():
             n_used += 1
     share = 1.0 / max(n_used, 1)
+    loss = 0.0
     for row in range(n_rows):
         n_own = 0
-        nearest = -np.inf
-        for label in range(n_labels):
-            q = row_squares[row] + label_squares[label] - 2.0 * products[row, label]
-            q = max(q, _LEAST_SQUARE)
-            if space == POINCARE:
-                gaps = (1.0 - row_squares[row]) * (1.0 - label_squares[label])
-                s2 = q / gaps
-                s = np.sqrt(s2)
-                c = np.sqrt(1.0 + s2)
-                logits[label] = -2.0 * alpha * np.log(s + c)
-                stretches[label] = s / c
-                slopes[label] = s / (c * q)
-            elif space == SPHERE:
-                chord = np.sqrt(q)
-                half = min(0.5 * chord, 1.0 - 1e-12)
-                logits[label] = -2.0 * alpha * np.arcsin(half)
-                slopes[label] = 0.5 / (chord * np.sqrt(1.0 - half * half))
-            else:
-                chord = np.sqrt(q)
-                logits[label] = -alpha * chord
-                slopes[label] = 0.5 / chord
-            nearest = max(nearest, logits[label])
-            if has[row, label]:
-                n_own += 1
-        if n_own == 0:
-            for label in range(n_labels):
-                pull[row, label] = 0.0
-                stretch[row, label] = 0.0
-            continue
         others = 0.0
         for label in range(n_labels):
-            logits[label] = np.exp(logits[label] - nearest)
-            if not has[row, label]:
-                others += weights[label] * logits[label]
+            if has[row, label]:
+                n_own += 1
+            else:
+                others += weights[label] * nearness[row, label]
+        if n_own == 0:
+            slopes[row] = 0.0
+            stretches[row] = 0.0
+            continue
         against = 0.0
         for label in range(n_labels):
             if has[row, label]:
-                own = max(logits[label], 1e-300)
+                own = max(nearness[row, label], _LEAST_NEARNESS)
                 against += 1.0 / (others + own)
                 loss += np.log1p(others / own) * share / n_own
         scale = alpha * share / n_own
         for label in range(n_labels):
             if has[row, label]:
-                slope = scale * others / (others + max(logits[label], 1e-300))
+                slope = scale * others / (others + max(nearness[row, label], _LEAST_NEARNESS))
             else:
-                slope = -scale * weights[label] * logits[label] * against
-            pull[row, label] = 2.0 * slope * slopes[label]
-            stretch[row, label] = slope * stretches[label]
+                slope = -scale * weights[label] * nearness[row, label] * against
+            slopes[row, label] *= 2.0 * slope
+            stretches[row, label] *= slope
     return loss

@@ -52,11 +52,17 @@ def approach_labels(
     weights = np.ones(len(V)) if weights is None else weights
     row_squares = np.einsum("ij,ij->i", U, U)
     label_squares = np.einsum("ij,ij->i", V, V)
-    pull = np.empty((len(U), len(V)))
-    stretch = np.empty((len(U), len(V)))
-    loss = kernels.contrast(
-        SPACES[space], U @ V.T, row_squares, label_squares, has, weights, alpha, pull, stretch
-    )
+    nearness, pull = np.empty((2, len(U), len(V)))
+    stretch = np.zeros((len(U), len(V)))
+    kernels.measure(SPACES[space], U @ V.T, row_squares, label_squares, nearness, pull, stretch)
+    if space == "poincare":
+        np.log(nearness, out=nearness)
+    elif space == "sphere":
+        np.arcsin(nearness, out=nearness)
+    nearness *= -alpha if space == "euclidean" else -2.0 * alpha
+    nearness -= nearness.max(axis=1, initial=-np.inf, keepdims=True)
+    np.exp(nearness, out=nearness)
+    loss = kernels.contrast(nearness, has, weights, alpha, pull, stretch)
     at_rows = pull.sum(axis=1)[:, np.newaxis] * U - pull @ V
     at_labels = pull.sum(axis=0)[:, np.newaxis] * V - pull.T @ U
     if space == "poincare":

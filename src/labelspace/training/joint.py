@@ -46,10 +46,10 @@ class JointSettings:
     n_hidden: int | None = None
     alpha: float = 6.0
     n_epochs: int = 10
-    batch_size: int = 256
+    batch_size: int = 128
     learning_rate: float = 0.2
     optimizer: str = "adagrad"
-    n_negatives: int = 256
+    n_negatives: int = 128
     map_scale: float | None = None
     label_scale: float | None = None
     patience: int = 3
