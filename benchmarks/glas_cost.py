@@ -23,7 +23,6 @@ from benchmarks.corpora import ROOT
 from benchmarks.measure import MIB, Stopwatch, peak_rss_mib
 from labelspace.data.synthetic import SyntheticCorpus
 from labelspace.models import GLaS
-from labelspace.models.glas import _CONSTANT, _with_constant
 
 RESULTS = ROOT / "benchmarks" / "results" / "ablations" / "glas_cost.json"
 PAGE = ROOT / "docs" / "methods" / "glas.md"
@@ -64,15 +63,18 @@ def measure(n_labels: int) -> dict[str, Any]:
         "beyond_mib": round(peak_rss_mib() - before - parameters / MIB),
         "searches": {},
     }
-    Z = _with_constant(model.encoder_.encode(model.rows_.encode(test.X)), _CONSTANT)
-    vectors, right = model.vectors_, model.index_.search(Z, 5).ids
+    space = model.sphere_
+    Z = space.encoder.encode(model.rows_.encode(test.X))
+    space.whole, right = space.vectors, space.answer_at(Z, 5).ids
+    vectors = space.whole
     for kind in SEARCHES:
         if kind == "graph" and n_labels > 100_000:
             continue  # half an hour to build on one core
         model.search = kind
         with Stopwatch() as building:
-            model._index(vectors)
-        found = model.index_.search(Z, 5).ids
+            space.whole = vectors
+            model._index()
+        found = space.answer_at(Z, 5).ids
         recall = np.mean([np.isin(a, b).mean() for a, b in zip(right, found, strict=True)])
         line["searches"][kind] = {
             "build_s": round(building.cpu_s, 1),

@@ -27,9 +27,11 @@ from benchmarks.corpora import ROOT, prepare
 from benchmarks.measure import Stopwatch
 from labelspace import metrics, threads
 from labelspace.encoders.unit_rows import UnitRows
+from labelspace.graph.cooccurrence import cooccurrence, similarity
 from labelspace.models import GLaS
 from labelspace.training.deep import train
 from labelspace.training.label_embedding import LabelEmbeddingTask
+from labelspace.training.label_embedding_presets import task_settings
 
 LINES = ROOT / "benchmarks" / "results" / "ablations" / "glas.jsonl"
 PAGE = ROOT / "docs" / "methods" / "glas.md"
@@ -79,8 +81,8 @@ def measure(corpus: str, parameters: dict[str, Any], seed: int) -> dict[str, Any
         task = LabelEmbeddingTask(
             X,
             Y,
-            model._task_settings(),
-            likeness=model._likeness(Y),
+            task_settings(model.settings_),
+            likeness=similarity(cooccurrence(Y), Y.shape[0], model.similarity),
             held_out=(X_test[asked], Y_test[asked]),
             seed=seed,
         )

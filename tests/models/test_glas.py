@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import labelspace
 from labelspace import models
@@ -32,9 +33,9 @@ def test_every_loss_learns(corpus, loss):
 
 def test_the_papers_preset_has_no_biases_and_normalises_weights(corpus):
     model = small(preset="paper", hidden=(16,), batch_size=64, n_epochs=25).fit(*corpus)
-    assert not model.biases_.any()
+    assert not model.sphere_.biases.any()
     assert model.settings_["loss"] == "margin"
-    assert np.allclose(np.linalg.norm(model.vectors_, axis=1), 1.0, atol=1e-5)
+    assert np.allclose(np.linalg.norm(model.sphere_.vectors, axis=1), 1.0, atol=1e-5)
     assert model.score(*planted_corpus(100, seed=1)) > 0.8
 
 
@@ -84,3 +85,45 @@ def test_a_new_label_does_not_drive_out_known_ones(corpus):
     model.partial_fit(X[new], Y[new])
     assert np.mean(model.predict_topk(X[new], k=3).labels == 11) * 3 > 0.8
     assert model.score(X[known], Y[known]) > before - 0.1
+
+
+def test_a_linear_map_beside_the_network_counts_by_its_share(corpus):
+    X, Y = corpus
+    model = small(linear_dim=24, linear_share=0.4, tail=0.0).fit(X, Y)
+    alone = small(tail=0.0).fit(X, Y)
+    assert model.sphere_.encoder.dim == 40
+    assert model.score(*planted_corpus(100, seed=1)) > 0.8
+    encoder = model.sphere_.encoder
+    rows = model.rows_.encode(X[:5])
+    network, linear = encoder.split(encoder.encode(rows))
+    assert np.allclose(np.linalg.norm(network, axis=1) ** 2, 0.6, atol=1e-5)
+    assert np.allclose(np.linalg.norm(linear, axis=1) ** 2, 0.4, atol=1e-5)
+    # The network is the same as without it, and its inner products have the same weight.
+    V = encoder.split(model.sphere_.vectors)[0]
+    expected = alone.sphere_.scale * alone.sphere_.encoder.encode(rows) @ alone.sphere_.vectors.T
+    assert np.allclose(model.sphere_.scale * network @ V.T, expected, atol=1e-3)
+
+
+def test_a_model_with_a_linear_map_learns_on_and_is_saved(corpus, tmp_path):
+    X, Y = corpus
+    known = np.flatnonzero(Y[:, 11:].sum(axis=1).A1 == 0)
+    new = np.setdiff1d(np.arange(300), known)
+    model = small(linear_dim=16).fit(X[known], Y[known][:, :11])
+    model.partial_fit(X[new], Y[new])
+    top = model.predict_topk(X[new], k=3).labels
+    assert np.mean(top == 11) * 3 > 0.8
+    model.save(tmp_path / "model")
+    assert np.array_equal(labelspace.load(tmp_path / "model").predict_topk(X[new], k=3).labels, top)
+
+
+@pytest.mark.parametrize("search", ["exact", "clustered", "product"])
+def test_labels_without_rows_are_never_answered_and_can_get_rows_later(corpus, search):
+    X, Y = corpus
+    wide = csr_matrix((Y.data, 3 * Y.indices, Y.indptr), shape=(300, 36))
+    model = small(search=search).fit(X, wide)
+    top = model.predict_topk(X, k=20)
+    assert not (top.labels[top.labels >= 0] % 3).any()
+    assert (top.labels[:, 12:] == -1).all()
+    more = csr_matrix((Y.data, 3 * Y.indices + 1, Y.indptr), shape=(300, 36))
+    model.partial_fit(X[:50], more[:50])
+    assert (model.predict_topk(X[:50], k=10).labels % 3 == 1).any()

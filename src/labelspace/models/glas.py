@@ -7,103 +7,50 @@ regulariser that wants inner products of label vectors to be the labels' conditi
     L = Σ_i ℓ(z_i·V, y_i) + λ mean_{a,b} (v_a·v_b − ½(F(a|b) + F(b|a)))²,
 
 with dropout of input features beside it. Prediction is the search for the labels with the largest
-inner product. Here scores are s·z·v + b with a bias for each label and binary cross-entropy for ℓ;
-``preset="paper"`` is the original: margin loss against sampled labels, no biases.
+inner product. Here scores are s·z·v + b with a bias for each label and binary cross-entropy for ℓ,
+and where rows are many, a linear map stands beside the network: the φ(x) = Σ_y v_y of the paper's
+proof, as near as a linear map comes to it. ``preset="paper"`` is the original.
 """
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from numbers import Integral, Real
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import metrics, threads
 from labelspace.base import LabelRanker
+from labelspace.encoders.network import NetworkEncoder
+from labelspace.encoders.side_by_side import SideBySide, joined
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import in_blocks
 from labelspace.graph.cooccurrence import SIMILARITIES, cooccurrence, similarity
-from labelspace.search.clustered import ClusteredIndex
-from labelspace.search.exact import ExactIndex
-from labelspace.search.graph import GraphIndex
-from labelspace.search.product_quantized import ProductIndex
-from labelspace.space import sphere
 from labelspace.topk import NO_LABEL, TopK
 from labelspace.training.extras import require_torch
+from labelspace.training.label_embedding_presets import (
+    PRESETS,
+    preset,
+    task_settings,
+    training_settings,
+)
+from labelspace.training.label_sphere import SEARCHES, LabelSphere
+from labelspace.training.ridge import label_map
+from labelspace.training.row_split import learned_and_held_out
 
 if TYPE_CHECKING:
     from labelspace.training.deep import DeepSettings
     from labelspace.training.label_embedding import LabelEmbeddingSettings, LabelEmbeddingTask
 
-# A query's constant, which meets the bias of a key; large, so that keys have a small number there.
-_CONSTANT = 8.0
-# With more labels than this, an exact search takes too long.
-_FEW_LABELS = 10_000
+
 # With fewer non-zeros than this, steps are too small to be shared among threads.
 _LITTLE_WORK = 100_000
-
-PRESETS: dict[str, dict[str, Any]] = {
-    "best": {
-        "dim": 512,
-        "hidden": (512,),
-        "activation": "relu",
-        "weight_norm": False,
-        "keep_features": 0.8,
-        "dropout": 0.0,
-        "loss": "binary",
-        "biases": True,
-        "scale": 8.0,
-        "tail": 1.0,
-        "regularizer": "glas",
-        "regularizer_weight": 10.0,
-        "n_epochs": 8,
-        "batch_size": 512,
-        "learning_rate": 3e-3,
-        "row_rule": "adam",
-        "row_learning_rate": 3e-3,
-    },
-    "paper": {
-        "dim": 1024,
-        "hidden": (1024,),
-        "activation": "relu",
-        "weight_norm": True,
-        "keep_features": 0.8,
-        "dropout": 0.0,
-        "loss": "margin",
-        "biases": False,
-        "scale": 10.0,
-        "tail": 0.0,
-        "regularizer": "glas",
-        "regularizer_weight": 10.0,
-        "n_epochs": 10,
-        "batch_size": 4096,
-        "learning_rate": 1e-3,
-        "row_rule": "adam",
-        "row_learning_rate": 1e-3,
-    },
-}
-
-# Few rows are overfitted by a hidden layer.
-_SMALL = 10_000
-_FOR_SMALL: dict[str, Any] = {
-    "hidden": (),
-    "scale": 10.0,
-    "keep_features": 0.4,
-    "n_epochs": 15,
-    "batch_size": 128,
-    "row_rule": "adagrad",
-    "row_learning_rate": 2e-2,
-}
-
-# Many rows have more to teach, and more features that a pass meets only once or twice.
-_LARGE = 20_000
-_FOR_LARGE: dict[str, Any] = {"n_epochs": 12}
 
 
 class GLaS(LabelRanker):
@@ -111,7 +58,8 @@ class GLaS(LabelRanker):
 
     Learning needs torch (``pip install 'labelspace[deep]'``); prediction does not. Parameters that
     are None take the value of the preset; the values of "best" are given first, with those for
-    fewer than 10,000 rows after "few", and those of "paper" in brackets.
+    fewer than 10,000 rows after "few" and from 20,000 rows on after "many", then those of "paper"
+    in brackets.
 
     Parameters
     ----------
@@ -135,10 +83,10 @@ class GLaS(LabelRanker):
     biases : bool, optional
         Whether labels have biases, and scores a learned scale: True (False).
     scale : float, optional
-        Factor of inner products in binary and softmax: 8, few 10 (10); smaller holds back more.
+        Factor of inner products in binary and softmax, to begin with: 8, few and many 10 (10).
     tail : float, optional
         How much rare labels are preferred, with ``loss="binary"``: 0 ranks by probability, 1 by
-        probability times inverse propensity, which is what PSP counts: 1 (0).
+        probability times inverse propensity, which is what PSP counts: 1, many 2 (0).
     margin : float, default=0.3
         By how much a row's label should stand above others, for margin and mining.
     n_hardest : int, default=10
@@ -148,14 +96,19 @@ class GLaS(LabelRanker):
     regularizer : {"glas", "spread-out", "laplacian", "gravity", "none"}, optional
         What label vectors are held to: glas (glas).
     regularizer_weight : float, optional
-        λ: 10 (10).
+        λ: 10, many 100 (10).
     similarity : {"arithmetic", "geometric", "jaccard", "pmi"}, default="arithmetic"
         What glas and laplacian take for the likeness of labels.
+    linear_dim : int, optional
+        Dimensions of a linear map beside the network, found without gradient steps: none (0),
+        many 512 (none).
+    linear_share : float, optional
+        Share of the linear map in inner products: many 0.35.
     n_sampled : int, default=4096
         Labels that a batch is scored against, those of its rows among them.
     n_epochs : int, optional
-        Passes over the rows at most: 8, few 15, but 12 from 20,000 rows on (10); very small
-        corpora get more, for 60 steps.
+        Passes over the rows at most: 8, few 15, many 6 (10); very small corpora get more, for 40
+        steps.
     batch_size : int, optional
         Rows in a step: 512, few 128 (4096).
     learning_rate : float, optional
@@ -185,16 +138,13 @@ class GLaS(LabelRanker):
         Whether features are weighted by inverse document frequency: for 0-1 features or counts.
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are
-        probabilities with ``loss="binary"`` and ``tail=0``, preferences from 0 to 1 with
-        ``loss="binary"`` and a tail, else inner products (and biases).
+        probabilities with ``loss="binary"``, ``tail=0`` and no linear map, preferences from 0 to 1
+        with ``loss="binary"`` otherwise, else inner products (and biases).
 
     Attributes
     ----------
-    encoder_ : NetworkEncoder
-        The network.
-    index_ : index of the labels' vectors and biases
-    vectors_ : ndarray of shape (n_labels_, dim)
-        Unit vectors of the labels.
+    sphere_ : LabelSphere
+        The network, the labels that have rows, their vectors and biases, and the search for them.
     history_ : History
         Loss and, with ``validation``, quality of each epoch.
     settings_ : dict
@@ -232,6 +182,8 @@ class GLaS(LabelRanker):
         ],
         "regularizer_weight": [Interval(Real, 0, None, closed="left"), None],
         "similarity": [StrOptions(set(SIMILARITIES))],
+        "linear_dim": [Interval(Integral, 0, None, closed="left"), None],
+        "linear_share": [Interval(Real, 0, 1, closed="left"), None],
         "n_sampled": [Interval(Integral, 1, None, closed="left")],
         "n_epochs": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
@@ -242,7 +194,7 @@ class GLaS(LabelRanker):
         "patience": [Interval(Integral, 1, None, closed="left")],
         "checkpoint": [str, None],
         "device": [StrOptions({"auto", "cpu", "cuda"})],
-        "search": [StrOptions({"auto", "exact", "clustered", "graph", "product"})],
+        "search": [StrOptions(set(SEARCHES))],
         "n_probes": [Interval(Integral, 1, None, closed="left")],
         "storage": [StrOptions({"int8", "float32"})],
         "idf": ["boolean"],
@@ -268,6 +220,8 @@ class GLaS(LabelRanker):
         regularizer: str | None = None,
         regularizer_weight: float | None = None,
         similarity: str = "arithmetic",
+        linear_dim: int | None = None,
+        linear_share: float | None = None,
         n_sampled: int = 4096,
         n_epochs: int | None = None,
         batch_size: int | None = None,
@@ -305,6 +259,8 @@ class GLaS(LabelRanker):
         self.regularizer = regularizer
         self.regularizer_weight = regularizer_weight
         self.similarity = similarity
+        self.linear_dim = linear_dim
+        self.linear_share = linear_share
         self.n_sampled = n_sampled
         self.n_epochs = n_epochs
         self.batch_size = batch_size
@@ -322,210 +278,122 @@ class GLaS(LabelRanker):
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         require_torch("GLaS")
-        from labelspace.training.deep import device_of, train
-        from labelspace.training.label_embedding import LabelEmbeddingTask
+        from labelspace.training.deep import train
 
         self.settings_ = self._chosen(X.shape[0])
         seed = int(check_random_state(self.random_state).randint(1 << 31))
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         X = self.rows_.encode(X)
-        learned, held_out = _split(X, Y, self.validation, seed)
-        task = LabelEmbeddingTask(
-            X[learned],
-            Y[learned],
-            self._task_settings(),
-            likeness=self._likeness(Y[learned]),
-            held_out=(X[held_out], Y[held_out]) if held_out.size else None,
-            seed=seed,
-            device=device_of(self.device),
-        )
+        # Labels without rows have nothing to teach, and no place.
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        labels = np.flatnonzero(counts) if counts.any() else np.arange(Y.shape[1])
+        Y = csr_matrix(Y[:, labels])
+        learned, held_out = learned_and_held_out(Y, self.validation, seed)
+        measured = (X[held_out], Y[held_out]) if held_out.size else None
+        X, Y = X[learned], Y[learned]
+        task = self._task(X, Y, task_settings(self.settings_), seed, held_out=measured)
         with self._threads(X):
             self.history_ = train(task, learned.size, self._training(seed))
-        self._take(task)
+        vectors, biases = task.label_vectors()
+        parts, places, shares = [task.network.exported(self.storage)], [vectors], [1.0]
+        if self.settings_["linear_dim"]:
+            dim, share = self.settings_["linear_dim"], self.settings_["linear_share"]
+            W, mean, V = label_map(X, Y, dim, seed=seed, n_threads=self.n_threads)
+            parts.append(NetworkEncoder(W, mean, [], storage=self.storage))
+            places.append(V)
+            shares = [1.0 - share, share]
+        encoder, vectors = SideBySide(parts, shares), joined(places, shares)
+        self.sphere_ = LabelSphere(encoder, labels, vectors, biases, task.score_scale / shares[0])
+        self.sphere_.look_at(X, Y)
+        self._index()
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Place new labels where their rows are, then learn on gently from the new rows."""
         require_torch("GLaS")
-        from dataclasses import replace
+        from labelspace.training.deep import train
 
-        from labelspace.training.deep import device_of, train
-        from labelspace.training.label_embedding import LabelEmbeddingTask
-
+        space = self.sphere_
         seed = int(check_random_state(self.random_state).randint(1 << 31))
         X = self.rows_.encode(X)
-        vectors = self._place_new(X, Y)
-        learned, _ = _split(X, Y, 0.0, seed)
-        if not learned.size:
-            self._index(vectors)
-            return
-        settings = replace(self._task_settings(), weight_norm=False, scale=self.scale_)
-        task = LabelEmbeddingTask(
-            X[learned],
-            Y[learned],
-            settings,
-            likeness=self._likeness(Y[learned]),
-            start=(self.encoder_, vectors, self.biases_),
-            seed=seed,
-            device=device_of(self.device),
-        )
-        gently = replace(
-            self._training(seed),
-            n_epochs=2,
-            min_steps=10,
-            learning_rate=0.1 * self.settings_["learning_rate"],
-            row_learning_rate=0.1 * self.settings_["row_learning_rate"],
-            patience=None,
-            checkpoint=None,
-        )
-        with self._threads(X):
-            train(task, learned.size, gently)
-        self._take(task)
+        new = np.setdiff1d(Y.indices, space.labels)
+        if new.size:
+            space.place(new, X, csr_matrix(Y[:, new]))
+        Y = csr_matrix(Y[:, space.labels])
+        learned, _ = learned_and_held_out(Y, 0.0, seed)
+        if learned.size:
+            network, *others = space.encoder.split(space.vectors)
+            share = space.encoder.shares[0]
+            told = replace(
+                task_settings(self.settings_), weight_norm=False, scale=share * space.scale
+            )
+            start = (space.encoder.parts[0], network, space.biases)
+            task = self._task(X[learned], Y[learned], told, seed, start=start)
+            gently = replace(
+                self._training(seed),
+                n_epochs=2,
+                min_steps=10,
+                learning_rate=0.1 * self.settings_["learning_rate"],
+                row_learning_rate=0.1 * self.settings_["row_learning_rate"],
+                patience=None,
+                checkpoint=None,
+            )
+            with self._threads(X):
+                train(task, learned.size, gently)
+            space.encoder.parts[0] = task.network.exported(self.storage)
+            network, space.biases = task.label_vectors()
+            space.whole = np.hstack([np.float32(share**0.5) * network, *others])
+        self._index()
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         X = self.rows_.encode(X)
         return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
 
     def _answer(self, X: csr_matrix, k: int) -> TopK:
-        Z = self.encoder_.encode(X)
-        found = self.index_.search(_with_constant(Z, _CONSTANT), k)
-        scores = self.scale_ * found.products
+        found = self.sphere_.answer(X, k)
+        scores: Any = found.products
         if self.settings_["loss"] == "binary":
-            scores = 1.0 / (1.0 + np.exp(-np.clip(scores, -80.0, 80.0)))
+            scores = expit(scores)
         return TopK(found.ids, np.where(found.ids == NO_LABEL, -np.inf, scores).astype(np.float32))
 
-    def _take(self, task: LabelEmbeddingTask) -> None:
-        """Keep what prediction needs of what was learned."""
-        self.encoder_ = task.network.exported(self.storage)
-        self.scale_ = task.score_scale
-        vectors, self.biases_ = task.label_vectors()
-        self.center_, self.typical_score_ = task.typical()
-        self._index(vectors)
-
-    def _index(self, vectors: NDArray[np.float32]) -> None:
-        biases = (self.biases_ + self._preference()) / (self.scale_ * _CONSTANT)
-        keys = np.column_stack((vectors, biases)).astype(np.float32)
-        kind = self.search
-        if kind == "auto":
-            kind = "exact" if len(keys) <= _FEW_LABELS else "clustered"
-        self.index_: ExactIndex | ClusteredIndex | GraphIndex | ProductIndex
-        if kind == "exact":
-            self.index_ = ExactIndex(keys)
-        elif kind == "graph":
-            self.index_ = GraphIndex(keys)
-        elif kind == "product":
-            self.index_ = ProductIndex(keys, n_probes=self.n_probes)
-            self.whole_vectors_ = vectors.astype(np.float16)
-        else:
-            self.index_ = ClusteredIndex(keys, n_probes=self.n_probes, storage=self.storage)
-
-    def _preference(self) -> Any:
-        """Return what is added to the logits of rare labels."""
-        if self.settings_["loss"] != "binary":
-            return 0.0
-        rarity = metrics.inverse_propensity(
-            self.label_counts_, self.n_examples_, n_labels=self.n_labels_
+    def _index(self) -> None:
+        """Make the search, rare labels preferred."""
+        preference: Any = 0.0
+        if self.settings_["loss"] == "binary":
+            rarity = metrics.inverse_propensity(
+                self.label_counts_, self.n_examples_, n_labels=self.n_labels_
+            )
+            preference = self.settings_["tail"] * np.log(rarity[self.sphere_.labels])
+        self.sphere_.build(
+            preference, kind=self.search, n_probes=self.n_probes, storage=self.storage
         )
-        return self.settings_["tail"] * np.log(rarity)
-
-    @property
-    def vectors_(self) -> NDArray[np.float32]:
-        if isinstance(self.index_, ProductIndex):  # which keeps them too coarsely to learn on from
-            return self.whole_vectors_.astype(np.float32)
-        vectors = self.index_.vectors(np.arange(self.index_.n_keys))[:, :-1]
-        return sphere.keys(np.ascontiguousarray(vectors, dtype=np.float32))
-
-    def _place_new(self, X: csr_matrix, Y: csr_matrix) -> NDArray[np.float32]:
-        """Let new labels point from the middle of all rows to the middle of theirs.
-
-        The bias is such that their own rows score as rows score their labels on average, but not
-        above that of every other label.
-        """
-        vectors = self.vectors_
-        n_old = len(vectors)
-        n_new = Y.shape[1] - n_old
-        if not n_new:
-            return vectors
-        Z = self.encoder_.encode(X)
-        own = csr_matrix(Y[:, n_old:].T)
-        counts = np.maximum(np.diff(own.indptr), 1).astype(np.float32)
-        middles = np.asarray(own @ Z, dtype=np.float32) / counts[:, np.newaxis]
-        placed = sphere.keys(middles - self.center_)
-        biases = np.zeros(n_new, dtype=np.float32)
-        if self.settings_["biases"]:
-            biases = self.typical_score_ - self.scale_ * np.einsum("ij,ij->i", middles, placed)
-            biases = np.minimum(biases, self.biases_.max(initial=-20.0))
-        self.biases_ = np.concatenate((self.biases_, biases.astype(np.float32)))
-        return np.concatenate((vectors, placed))
 
     def _threads(self, X: csr_matrix) -> AbstractContextManager[Any]:
         """Learn on one thread where steps are so small that threads would wait for each other."""
         return threads.limit(1) if X.nnz < _LITTLE_WORK else nullcontext()
 
-    def _likeness(self, Y: csr_matrix) -> csr_matrix | None:
-        if self.settings_["regularizer"] not in ("glas", "laplacian"):
-            return None
-        return similarity(cooccurrence(Y), Y.shape[0], self.similarity)
+    def _task(
+        self, X: csr_matrix, Y: csr_matrix, told: LabelEmbeddingSettings, seed: int, **more: Any
+    ) -> LabelEmbeddingTask:
+        from labelspace.training.deep import device_of
+        from labelspace.training.label_embedding import LabelEmbeddingTask
+
+        likeness = None
+        if told.regularizer in ("glas", "laplacian"):
+            likeness = similarity(cooccurrence(Y), Y.shape[0], self.similarity)
+        device = device_of(self.device)
+        return LabelEmbeddingTask(X, Y, told, likeness=likeness, seed=seed, device=device, **more)
 
     def _chosen(self, n_examples: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
-        chosen = dict(PRESETS[self.preset])
-        if self.preset == "best" and n_examples < _SMALL:
-            chosen |= _FOR_SMALL
-        elif self.preset == "best" and n_examples >= _LARGE:
-            chosen |= _FOR_LARGE
+        same = ("all_positives", "margin", "n_hardest", "n_sampled")
+        chosen = preset(self.preset, n_examples) | {name: getattr(self, name) for name in same}
         return {
             name: value if getattr(self, name) is None else getattr(self, name)
             for name, value in chosen.items()
         }
 
-    def _task_settings(self) -> LabelEmbeddingSettings:
-        from labelspace.training.label_embedding import LabelEmbeddingSettings
-
-        chosen = SimpleNamespace(**self.settings_)
-        return LabelEmbeddingSettings(
-            widths=(*chosen.hidden, chosen.dim),
-            activation=chosen.activation,
-            weight_norm=chosen.weight_norm,
-            keep=chosen.keep_features,
-            dropout=chosen.dropout,
-            loss=chosen.loss,
-            all_positives=self.all_positives,
-            margin=self.margin,
-            n_hardest=self.n_hardest,
-            scale=chosen.scale,
-            biases=chosen.biases,
-            n_sampled=self.n_sampled,
-            regularizer=chosen.regularizer,
-            weight=chosen.regularizer_weight,
-        )
-
     def _training(self, seed: int) -> DeepSettings:
-        from labelspace.training.deep import DeepSettings
-
-        return DeepSettings(
-            n_epochs=self.settings_["n_epochs"],
-            min_steps=60,
-            batch_size=self.settings_["batch_size"],
-            learning_rate=self.settings_["learning_rate"],
-            row_learning_rate=self.settings_["row_learning_rate"],
-            row_rule=self.settings_["row_rule"],
-            patience=self.patience if self.validation else None,
-            checkpoint=self.checkpoint,
-            seed=seed,
+        patience = self.patience if self.validation else None
+        return training_settings(
+            self.settings_, patience=patience, checkpoint=self.checkpoint, seed=seed
         )
-
-
-def _with_constant(Z: NDArray[np.float32], constant: float) -> NDArray[np.float32]:
-    return np.concatenate((Z, np.full((len(Z), 1), constant, dtype=np.float32)), axis=1)
-
-
-def _split(
-    X: csr_matrix, Y: csr_matrix, share: float, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows to learn from, of those with labels, and rows that are held out."""
-    rows = np.flatnonzero(np.diff(Y.indptr))
-    n_held_out = int(share * rows.size)
-    if not n_held_out:
-        return rows, rows[:0]
-    rows = np.random.default_rng(seed).permutation(rows)
-    return np.sort(rows[n_held_out:]), np.sort(rows[:n_held_out])

@@ -209,19 +209,6 @@ class LabelEmbeddingTask(DeepTask):
         V = functional.normalize(self.labels.values, dim=1)
         return V.cpu().numpy().copy(), self.biases.values[:, 0].cpu().numpy().copy()
 
-    @torch.no_grad()
-    def typical(self, n_rows: int = 1024) -> tuple[Floats, float]:
-        """Return the middle of some rows, and the mean score of their own labels."""
-        Y = self.sampler.Y[:n_rows]
-        if not Y.nnz:
-            return np.zeros(self.settings.widths[-1], dtype=np.float32), 0.0
-        Z = self.network(SparseBatch.of(self.X[:n_rows], self.device))
-        own = self._put(Y.indices.astype(np.int64))
-        V = functional.normalize(self.labels.values[own], dim=1)
-        rows = self._put(np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)))
-        scores = self.score_scale * (Z[rows] * V).sum(dim=1) + self.biases.values[own, 0]
-        return Z.mean(dim=0).cpu().numpy(), float(scores.mean())
-
     def _fit(self, scores: Tensor, sample: LabelSample) -> Tensor:
         relevant = self._put(sample.relevant)
         chosen = self._put(sample.chosen)

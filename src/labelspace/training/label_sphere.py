@@ -1,0 +1,144 @@
+"""Rows and labels on one sphere, ready to be asked: the way in, the labels, and a search for them.
+
+A row goes through the encoder, and its answer is the labels with the largest s·z·v + b. A bias is
+one more coordinate of a label's key, which meets a constant in the query, so any search for inner
+products finds the largest scores. Labels that no row has are not here: nothing is known of them,
+and there may be far more of them than of the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.encoders.side_by_side import SideBySide
+from labelspace.search.clustered import ClusteredIndex
+from labelspace.search.exact import ExactIndex
+from labelspace.search.found import Found
+from labelspace.search.graph import GraphIndex
+from labelspace.search.product_quantized import ProductIndex
+from labelspace.space import sphere
+from labelspace.store import Storable
+
+Floats = NDArray[np.float32]
+
+SEARCHES = ("auto", "exact", "clustered", "graph", "product")
+# A query's constant, which meets the bias of a key; large, so that keys have a small number there.
+_CONSTANT = 8.0
+# With more labels than this, an exact search takes too long.
+_FEW_LABELS = 10_000
+# Rows from which the middle of all rows, and the usual score of a label, are taken.
+_SOME_ROWS = 1024
+
+
+class LabelSphere(Storable):
+    """An encoder of rows, and vectors and biases of labels.
+
+    Parameters
+    ----------
+    encoder : SideBySide
+    labels : ndarray of shape (n_known,)
+        Numbers of the labels that are here.
+    vectors : ndarray of shape (n_known, dim)
+        Their unit vectors.
+    biases : ndarray of shape (n_known,)
+    scale : float
+        s, by which inner products are multiplied.
+    """
+
+    index: ExactIndex | ClusteredIndex | GraphIndex | ProductIndex
+
+    def __init__(
+        self,
+        encoder: SideBySide,
+        labels: NDArray[np.int64],
+        vectors: Floats,
+        biases: Floats,
+        scale: float,
+    ) -> None:
+        self.encoder = encoder
+        self.labels = labels
+        self.whole: NDArray[np.floating] | None = vectors
+        self.biases = biases
+        self.scale = scale
+        self.middle = np.zeros(vectors.shape[1], dtype=np.float32)
+        self.usual_score = 0.0
+
+    @property
+    def vectors(self) -> Floats:
+        """Unit vectors of the labels."""
+        if self.whole is not None:
+            return sphere.keys(self.whole.astype(np.float32))
+        assert not isinstance(self.index, ProductIndex)
+        return sphere.keys(np.ascontiguousarray(self.index.vectors(self.labels)[:, :-1]))
+
+    def build(
+        self,
+        preference: NDArray[np.floating] | float = 0.0,
+        *,
+        kind: str = "auto",
+        n_probes: int = 16,
+        storage: str = "int8",
+    ) -> None:
+        """Make the index, with something added to the score of each label.
+
+        ``kind`` is exact, clustered, graph or product; auto is exact up to 10,000 labels and
+        clustered above.
+        """
+        vectors = self.vectors
+        biases = (self.biases + preference) / (self.scale * _CONSTANT)
+        keys = np.column_stack((vectors, biases)).astype(np.float32)
+        if kind == "auto":
+            kind = "exact" if len(keys) <= _FEW_LABELS else "clustered"
+        self.whole = None
+        if kind == "exact":
+            self.index = ExactIndex(keys, self.labels)
+        elif kind == "graph":
+            self.index = GraphIndex(keys, self.labels)
+        elif kind == "product":
+            self.index = ProductIndex(keys, self.labels, n_probes=n_probes)
+            # Its own keys are too coarse to learn on from.
+            self.whole = vectors.astype(np.float16)
+        else:
+            self.index = ClusteredIndex(keys, self.labels, n_probes=n_probes, storage=storage)
+
+    def answer(self, X: csr_matrix, k: int) -> Found:
+        """Return the labels with the largest scores for rows ``X``, and the scores."""
+        return self.answer_at(self.encoder.encode(X), k)
+
+    def answer_at(self, Z: Floats, k: int) -> Found:
+        """Return the same for rows that lie at ``Z``."""
+        constant = np.full((len(Z), 1), _CONSTANT, dtype=np.float32)
+        found = self.index.search(np.concatenate((Z, constant), axis=1), k)
+        return Found(found.ids, self.scale * found.products)
+
+    def look_at(self, X: csr_matrix, Y: csr_matrix) -> None:
+        """Note where rows lie and how they score their labels; Y's columns are ``labels``."""
+        X, Y = X[:_SOME_ROWS], Y[:_SOME_ROWS]
+        if not Y.nnz:
+            return
+        Z = self.encoder.encode(X)
+        own = np.repeat(Z, np.diff(Y.indptr), axis=0)
+        products = np.einsum("ij,ij->i", own, self.vectors[Y.indices])
+        self.usual_score = float((self.scale * products + self.biases[Y.indices]).mean())
+        self.middle = Z.mean(axis=0)
+
+    def place(self, new: NDArray[np.int64], X: csr_matrix, Y: csr_matrix) -> None:
+        """Put new labels here, the columns of ``Y``, each of which has a row.
+
+        They point from the middle of all rows to the middle of theirs. The bias is such that their
+        rows score them as rows score their labels on average, but not above every other bias.
+        """
+        own = csr_matrix(Y.T)
+        counts = np.diff(own.indptr).astype(np.float32)
+        middles = np.asarray(own @ self.encoder.encode(X), dtype=np.float32)
+        middles /= counts[:, np.newaxis]
+        placed = sphere.keys(middles - self.middle)
+        biases = np.zeros(len(new), dtype=np.float32)
+        if self.biases.any():
+            products = np.einsum("ij,ij->i", middles, placed)
+            biases = np.minimum(self.usual_score - self.scale * products, self.biases.max())
+        self.whole = np.concatenate((self.vectors, placed))
+        self.biases = np.concatenate((self.biases, biases.astype(np.float32)))
+        self.labels = np.concatenate((self.labels, new))
