@@ -93,6 +93,17 @@ def test_labels_that_never_meet_are_joined_evenly():
     assert tree.depth == 6
 
 
+def test_small_clusters_may_have_their_labels_as_children():
+    Y = random_labels(150, 90, seed=1)
+    binary, wide = (complete_link_tree(Y, leaf_size=leaf_size) for leaf_size in (1, 8))
+    sets = [
+        {frozenset(tree.labels_of(node).tolist()) for node in range(tree.n_nodes)}
+        for tree in (binary, wide)
+    ]
+    assert sets[1] < sets[0]
+    assert 2 < wide.n_children.max() <= 8
+
+
 def test_one_label_or_none_makes_a_root_with_a_leaf():
     for Y in (csr_matrix([[0, 1.0]]), csr_matrix((3, 2))):
         tree = complete_link_tree(Y)

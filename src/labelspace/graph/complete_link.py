@@ -56,7 +56,9 @@ def complete_link(alike: csr_matrix) -> NDArray[np.float64]:
     return kernels.to_linkage(pairs, likeness, n)
 
 
-def complete_link_tree(Y: csr_matrix, likeness: str = "iou", *, balanced: bool = True) -> Tree:
+def complete_link_tree(
+    Y: csr_matrix, likeness: str = "iou", *, balanced: bool = True, leaf_size: int = 1
+) -> Tree:
     """Return a binary tree of the labels that any row has, or the first label if none has any.
 
     Parameters
@@ -66,6 +68,9 @@ def complete_link_tree(Y: csr_matrix, likeness: str = "iou", *, balanced: bool =
         How many rows have both of two labels, divided by those that have either or not.
     balanced : bool
         Whether clusters are bounded and counted again; otherwise plain complete link.
+    leaf_size : int
+        A cluster with at most so many labels has them as its children; at 1 the tree is binary
+        all the way down.
 
     Examples
     --------
@@ -82,7 +87,7 @@ def complete_link_tree(Y: csr_matrix, likeness: str = "iou", *, balanced: bool =
         merges = _balanced_merges(held, likeness)
     else:
         merges = complete_link(_likeness(held, likeness))[:, :2].astype(np.int64)
-    return _tree(merges, labels, Y.shape[1])
+    return _tree(merges, labels, Y.shape[1], leaf_size)
 
 
 class _Clusters(NamedTuple):
@@ -159,15 +164,30 @@ def _merge(
     return pairs[order], likeness[order]
 
 
-def _tree(merges: NDArray[np.int64], labels: NDArray[np.int64], n_labels: int) -> Tree:
+def _tree(
+    merges: NDArray[np.int64], labels: NDArray[np.int64], n_labels: int, leaf_size: int
+) -> Tree:
     """Return the tree whose root is the last cluster."""
     n = len(labels)
-    level = np.array([n + len(merges) - 1])
-    levels = []
-    while level.size:
-        levels.append(level)
-        level = merges[level[level >= n] - n].ravel()
-    clusters = np.concatenate(levels)
-    first_child = np.concatenate(([0], np.cumsum(2 * (clusters >= n)))) + 1
-    leaf_labels = np.where(clusters < n, labels[np.minimum(clusters, n - 1)], -1)
-    return Tree(first_child, leaf_labels, n_labels)
+    sizes = np.ones(n + len(merges), dtype=np.int64)
+    for at, (one, other) in enumerate(merges.tolist()):
+        sizes[n + at] = sizes[one] + sizes[other]
+    level = [n + len(merges) - 1]
+    clusters: list[int] = []
+    n_children: list[int] = []
+    while level:
+        clusters += level
+        deeper: list[int] = []
+        for cluster in level:
+            children = merges[cluster - n].tolist() if cluster >= n else []
+            # The order of labels among siblings does not matter, so clusters open in any.
+            while children and sizes[cluster] <= leaf_size and max(children) >= n:
+                largest = max(children)
+                children.remove(largest)
+                children += merges[largest - n].tolist()
+            n_children.append(len(children))
+            deeper += children
+        level = deeper
+    leaves = np.minimum(clusters, n - 1)
+    leaf_labels = np.where(np.array(clusters) < n, labels[leaves], -1)
+    return Tree(np.concatenate(([0], np.cumsum(n_children))) + 1, leaf_labels, n_labels)
