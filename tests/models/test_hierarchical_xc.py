@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+import labelspace
 from labelspace import metrics
 from labelspace.models import HierarchicalXC
 from tests.planted import planted_corpus
@@ -41,6 +42,16 @@ def test_a_projection_loses_some_but_learns(corpus, encoder):
     model = HierarchicalXC(encoder=encoder, dim=24, random_state=0).fit(X, Y)
     assert model.encoder_.dim <= 24
     assert model.score(X_test, Y_test) > 0.7
+
+
+def test_an_auto_encoder_may_code_the_rows(corpus, tmp_path):
+    pytest.importorskip("torch")
+    X, Y, X_test, Y_test = corpus
+    model = HierarchicalXC(encoder="autoencoder", dim=24, random_state=0).fit(X, Y)
+    assert model.score(X_test, Y_test) > 0.7
+    model.save(tmp_path / "model")
+    again = labelspace.load(tmp_path / "model").predict_topk(X_test, 3)
+    np.testing.assert_array_equal(again.labels, model.predict_topk(X_test, 3).labels)
 
 
 def test_scores_are_probabilities_that_can_be_trusted(corpus):

@@ -24,6 +24,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import metrics
 from labelspace.base import LabelRanker
+from labelspace.encoders.linear import LinearEncoder
+from labelspace.encoders.network import NetworkEncoder
 from labelspace.encoders.projection import PROJECTIONS, projection
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import in_blocks
@@ -52,11 +54,12 @@ class HierarchicalXC(LabelRanker):
     leaf_size : int, default=1
         A node with at most so many labels has them as its children, each with a classifier: a
         last step that is not binary. 32 ranks a little better and visits more nodes.
-    encoder : {"none", "svd", "random"}, default="none"
-        What classifiers see: the features themselves, or their projection into ``dim``
-        dimensions, by singular vectors or drawn at random. The features are best.
+    encoder : {"none", "svd", "random", "autoencoder"}, default="none"
+        What classifiers see: the features themselves, or their code of ``dim`` dimensions, by
+        singular vectors, by directions drawn at random, or by the encoder of
+        :class:`labelspace.models.NeuralXC`, which learning needs torch for. The features are best.
     dim : int, default=300
-        Dimensions of the projection.
+        Dimensions of the code.
     C : float or "auto", default="auto"
         Weight of the training error against the length of the weights: larger fits closer.
         "auto" tries 4, for labels that people give freely, and 16, for clear-cut ones, on a
@@ -102,7 +105,7 @@ class HierarchicalXC(LabelRanker):
         "likeness": [StrOptions(set(LIKENESSES))],
         "balanced": ["boolean"],
         "leaf_size": [Interval(Integral, 1, None, closed="left")],
-        "encoder": [StrOptions({"none", *PROJECTIONS})],
+        "encoder": [StrOptions({"none", "autoencoder", *PROJECTIONS})],
         "dim": [Interval(Integral, 1, None, closed="left")],
         "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "min_weight": [Interval(Real, 0, None, closed="left")],
@@ -144,15 +147,27 @@ class HierarchicalXC(LabelRanker):
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.rows_ = UnitRows(idf=self.idf).learn(X)
-        self.encoder_ = None
-        if self.encoder != "none":
-            self.encoder_ = projection(self.rows_.encode(X), self.dim, self.encoder, seed)
+        self.encoder_ = self._learn_encoder(self.rows_.encode(X), Y, seed)
         Z = self._encode(X)
         self.tree_ = complete_link_tree(
             Y, self.likeness, balanced=self.balanced, leaf_size=self.leaf_size
         )
         self.C_ = self._best_C(Z, Y, seed) if self.C == "auto" else float(self.C)
         self.index_, self.n_iter_ = self._train(Z, Y, self.C_, seed)
+
+    def _learn_encoder(
+        self, X: csr_matrix, Y: csr_matrix, seed: int
+    ) -> LinearEncoder | NetworkEncoder | None:
+        if self.encoder == "none":
+            return None
+        if self.encoder == "autoencoder":
+            from labelspace.models.neural_xc import NeuralXC
+
+            learned = NeuralXC(
+                n_learners=1, dim=self.dim, random_state=seed, n_threads=self.n_threads
+            )
+            return learned.fit(X, Y).encoder_
+        return projection(X, self.dim, self.encoder, seed)
 
     def _encode(self, X: csr_matrix) -> csr_matrix:
         """Return what the classifiers see of rows, scaled to length one."""
