@@ -1,16 +1,19 @@
 """What the ball is worth: ``python -m benchmarks.ablations.hyperbolic [grid] [order] [search]``.
 
-Three studies of ``Hyperbolic``, each of many small trainings; finished ones are not repeated.
+Studies of ``Hyperbolic``, each of many small trainings; what is there is not repeated. At the end
+``hyperbolic_page`` writes the tables and plots of the method's page.
 
 ``grid``    the same model in the ball, on the sphere and in euclidean space, by dimension and
             learners, on a sample of the rows. A model of 15 learners is also 15 models of one,
-            five of three and two of six: means and deviations are over those groups.
+            five of three and two of six: means and deviations are over those groups, which share
+            nothing but the rows. The weights of votes are chosen for every cell of the table on
+            rows that are neither learned from nor tested on.
 ``order``   wordnet's labels are hypernyms: do general ones lie nearer to the middle, and are the
             nearest labels of a label its hypernyms?
-``search``  approximate search against exact search on tibkat.
+``search``  approximate search against exact search on tibkat, and who should vote.
+``paper``   the publication's map, steps and votes on the same samples as the grid.
 
-``--learners 6`` makes the grid cheaper; ``--table`` prints the tables of the method's page from the
-lines that are there.
+``--dims 5,10`` restricts the grid and ``--render`` only writes the page.
 """
 
 from __future__ import annotations
@@ -18,8 +21,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,52 +29,76 @@ from scipy.sparse import csr_matrix, load_npz
 from scipy.stats import spearmanr
 
 from benchmarks import corpora
+from benchmarks.results import RESULTS
 from labelspace import metrics
 from labelspace.models import Hyperbolic
+from labelspace.search.ballot import Ballot
 from labelspace.search.found import Found
 from labelspace.search.places import SPACES, PlaceIndex
 from labelspace.space import poincare
 
-LINES = Path(__file__).parent / "results" / "hyperbolic.jsonl"
-N_ROWS = {"wordnet": 2000, "delicious": 2000}
-"""Rows of train that the grid learns from, drawn once: all of them would take days."""
-N_TEST = 1000
+FILE = RESULTS / "ablations" / "hyperbolic.jsonl"
+CORPORA = ("wordnet", "delicious")
+N_ROWS, N_CHOOSE, N_TEST = 4000, 1000, 2000
+"""Rows to learn from, to choose the weights of votes by, both of train, and to test on."""
 DIMS = (5, 10, 25, 50)
-LEARNERS = (1, 3, 6, 15)
+TRAINED = {5: 15, 10: 15, 25: 6, 50: 6}
+"""Learners by dimension: the claim is about few dimensions."""
+LEARNERS = (1, 3, 6, 9, 12, 15)
 ANSWERS = ("both", "rows", "labels")
+WEIGHTS = [
+    (n_neighbors, factor, label_votes)
+    for n_neighbors in (30, 80)
+    for factor in (0.25, 0.5, 1.0, 2.0, 4.0)
+    for label_votes in (0.0, 0.25, 1.0)
+]
+"""What is tried for every cell: rows that vote, α of their votes by that of the loss, and what all
+labels count against all rows."""
+
 Line = dict[str, Any]
+Near = list[tuple[Found, Found]]
 
 
-def grid(n_learners: int = max(LEARNERS)) -> None:
-    """Train every space and dimension on a sample of both corpora, low dimensions first."""
-    samples = {corpus: _sampled(corpus, n_rows) for corpus, n_rows in N_ROWS.items()}
-    for dim in (5, 10, 50, 25):
-        for corpus, (X, Y, X_test, Y_test) in samples.items():
+def grid(dims: tuple[int, ...]) -> None:
+    """Train every space and dimension on samples of both corpora."""
+    for dim in dims:
+        for corpus in CORPORA:
+            X, Y, X_choose, Y_choose, X_test, Y_test = _sampled(corpus)
             for space in SPACES:
                 what = {"study": "grid", "corpus": corpus, "space": space, "dim": dim}
-                what["n_learners"] = n_learners
                 if _done(what):
                     continue
                 model = Hyperbolic(
-                    space=space, dim=dim, n_learners=n_learners, random_state=0, n_threads=1
+                    space=space,
+                    dim=dim,
+                    n_learners=TRAINED[dim],
+                    vote_alpha=1.0,  # given, so that nothing is chosen while training
+                    label_votes=0.5,
+                    random_state=0,
+                    n_threads=1,
                 )
                 began = time.process_time()
                 model.fit(X, Y)
                 cost = time.process_time() - began
-                norms = np.linalg.norm(model.label_vectors_, axis=1)
-                seen = model.label_counts_ > 0
-                rho = spearmanr(model.label_counts_[seen], norms[seen])[0]
-                model.learners_ = [Remembering(learner) for learner in model.learners_]
+                choose, test = (_near(model, rows) for rows in (X_choose, X_test))
                 found = {
-                    answer: {str(n): _by_groups(model, answer, n, X_test, Y_test) for n in LEARNERS}
-                    for answer in ANSWERS
+                    answer: {
+                        str(n): _cell(model, n, answer, choose, Y_choose, test, Y_test)
+                        for n in (LEARNERS if answer == "both" else (1, 6))
+                        if n <= TRAINED[dim]
+                    }
+                    for answer in (ANSWERS if space == "poincare" else ["both"])
                 }
-                _keep(what | {"n_rows": X.shape[0], "cpu_s": cost, "rho": rho, "found": found})
+                _keep(
+                    what
+                    | {"n_learners": TRAINED[dim], "n_rows": X.shape[0], "cpu_s": cost}
+                    | {"alpha": model.settings_["alpha"], "rho": _rho(model), "found": found}
+                )
 
 
-def order(seeds: tuple[int, ...] = (0, 1, 2), n_rows: int = 5000) -> None:
+def order(seeds: tuple[int, ...] = (0, 1, 2)) -> None:
     """See whether wordnet's hierarchy is in the places of its labels."""
-    X, Y, *_ = _sampled("wordnet", n_rows)
+    X, Y = _sampled("wordnet", 5000)[:2]
     above, parents = hypernyms(Y)
     for dim in (2, 5, 10):
         for space in ("poincare", "euclidean"):
@@ -82,63 +107,87 @@ def order(seeds: tuple[int, ...] = (0, 1, 2), n_rows: int = 5000) -> None:
                 if _done(what):
                     continue
                 model = Hyperbolic(
-                    space=space,
-                    dim=dim,
-                    n_learners=1,
-                    random_state=seed,
-                    n_threads=1,
+                    space=space, dim=dim, n_learners=1, random_state=seed, n_threads=1
                 ).fit(X, Y)
                 places = _centred(model)
-                norms = np.linalg.norm(places, axis=1)
-                seen = model.label_counts_ > 0
-                _keep(
-                    what
-                    | {
-                        "n_rows": X.shape[0],
-                        "n_pairs": len(above),
-                        "rho": spearmanr(model.label_counts_[seen], norms[seen])[0],
-                        "ordered": np.mean(norms[above[:, 1]] < norms[above[:, 0]]),
-                        "map": edge_precision(places, parents, np.flatnonzero(seen), space),
-                    }
-                )
+                norms = SPACES[space].distance(places, np.zeros(dim))
+                seen = np.flatnonzero(model.label_counts_)
+                line = what | {
+                    "n_rows": X.shape[0],
+                    "n_pairs": len(above),
+                    "rho": spearmanr(model.label_counts_[seen], norms[seen])[0],
+                    "ordered": np.mean(norms[above[:, 1]] < norms[above[:, 0]]),
+                    "map": edge_precision(places, parents, seen, space),
+                }
+                if dim == 2 and seed == 0:
+                    # For the plots: each label's place and the number of its rows.
+                    line["labels"] = seen.tolist()
+                    line["places"] = np.round(places[seen], 4).tolist()
+                    line["counts"] = model.label_counts_[seen].tolist()
+                _keep(line)
 
 
 def search(n_queries: int = 2000) -> None:
-    """Compare searches among the rows of tibkat by one learner's places."""
-    what = {"study": "search"}
-    if _done(what):
+    """Compare searches among the rows of tibkat by one learner's places, and who votes."""
+    if _done({"study": "search"}):
         return
-    X, Y, X_test, Y_test = _sampled("tibkat", None, n_queries)
-    model = Hyperbolic(n_learners=1, answer="rows", random_state=0, n_threads=1)
+    folder = corpora.prepare("tibkat").folder
+    X, Y, X_test, Y_test = (
+        csr_matrix(load_npz(folder / f"{part}_{name}.npz"))
+        for part in ("train", "test")
+        for name in "XY"
+    )
+    asked = np.sort(np.random.default_rng(0).permutation(X_test.shape[0])[:n_queries])
+    X_test, Y_test = csr_matrix(X_test[asked]), csr_matrix(Y_test[asked])
+    model = Hyperbolic(n_learners=1, search="exact", random_state=0, n_threads=1)
     began = time.process_time()
     model.fit(X, Y)
-    cost = time.process_time() - began
+    line: Line = {"study": "search", "n_rows": X.shape[0], "cpu_s": time.process_time() - began}
+    line["answers"] = {}
+    for answer in ANSWERS:
+        model.settings_["answer"] = answer
+        line["answers"][answer] = _precisions(Y_test, model.predict_topk(X_test, 5))
+    model.settings_["answer"] = "rows"
     learner = model.learners_[0]
     exact = learner.rows
+    points = learner.encoder.encode(model.rows_.encode(X_test))
+    n_neighbors = model.settings_["n_neighbors"]
     found = []
-    for kind, n_probes in (
-        ("exact", 1),
-        ("centroids", 1),
-        ("centroids", 2),
-        ("centroids", 4),
-        ("clustered", 8),
-        ("clustered", 16),
-        ("clustered", 32),
-    ):
+    for kind, n_lists, n_probes in SEARCHES:
         learner.rows = PlaceIndex(
-            model.space, exact.places, exact.ids, search=kind, n_probes=n_probes
+            model.space, exact.places, exact.ids, search=kind, n_lists=n_lists, n_probes=n_probes
         )
-        points = learner.encoder.encode(model.rows_.encode(X_test))
-        learner.rows.search(points[:10], 30)  # compiled before the clock starts
+        learner.rows.search(points[:10], n_neighbors)  # compiled before the clock starts
         began = time.process_time()
-        learner.rows.search(points, 30)
+        learner.rows.search(points, n_neighbors)
         seconds = time.process_time() - began
-        top = model.predict_topk(X_test, 5)
         found.append(
-            {"search": kind, "n_probes": n_probes, "ms": 1000 * seconds / len(points)}
-            | _precisions(Y_test, top)
+            {"search": kind, "n_lists": n_lists, "n_probes": n_probes}
+            | {"ms": 1000 * seconds / len(points)}
+            | _precisions(Y_test, model.predict_topk(X_test, 5))
         )
-    _keep(what | {"n_rows": X.shape[0], "cpu_s": cost, "found": found})
+    _keep(line | {"found": found})
+
+
+SEARCHES: list[tuple[str, int | None, int]] = [
+    ("exact", None, 1),
+    *[("centroids", None, n_probes) for n_probes in (1, 2, 4, 8)],
+    *[("centroids", 286, n_probes) for n_probes in (8, 16, 32)],
+    *[("clustered", None, n_probes) for n_probes in (8, 16, 32, 64)],
+]
+"""Kind, lists (None: one in 3,000 rows, or the root of their number) and lists looked into."""
+
+
+def paper() -> None:
+    """Train the publication's model on the samples of the grid."""
+    for corpus in CORPORA:
+        what = {"study": "paper", "corpus": corpus}
+        if not _done(what):
+            X, Y, _, _, X_test, Y_test = _sampled(corpus)
+            began = time.process_time()
+            model = Hyperbolic(preset="paper", n_learners=3, random_state=0, n_threads=1).fit(X, Y)
+            cost = time.process_time() - began
+            _keep(what | {"cpu_s": cost} | _precisions(Y_test, model.predict_topk(X_test, 5)))
 
 
 def hypernyms(Y: csr_matrix, fewest: int = 5) -> tuple[NDArray[np.int64], dict[int, list[int]]]:
@@ -168,10 +217,9 @@ def edge_precision(
     places: NDArray[Any], parents: dict[int, list[int]], seen: NDArray[np.int64], space: str
 ) -> float:
     """Return the mean average precision of finding a label's parents among its nearest labels."""
-    labels = sorted(parents)
     distances = SPACES[space].distance
     precisions = []
-    for label in labels:
+    for label in sorted(parents):
         far = distances(places[label], places[seen])
         far[seen == label] = np.inf
         ranks = np.sort([1 + int((far < far[seen == one]).sum()) for one in parents[label]])
@@ -179,89 +227,45 @@ def edge_precision(
     return float(np.mean(precisions))
 
 
-def tables() -> str:
-    """Return all tables as Markdown; a dash where nothing was measured."""
-    lines = _lines()
-    return "\n\n".join(
-        [*_grid_tables(lines), _answer_table(lines), _order_table(lines), _search_table(lines)]
-    )
+def _cell(
+    model: Hyperbolic,
+    n: int,
+    answer: str,
+    choose: Near,
+    Y_choose: csr_matrix,
+    test: Near,
+    Y_test: csr_matrix,
+) -> Line:
+    """Choose weights with the first ``n`` learners; return what each group of ``n`` answers."""
+
+    def precisions(near: Near, weights: tuple[int, float, float], Y: csr_matrix) -> Line:
+        n_neighbors, factor, label_votes = weights
+        share = {"rows": 0.0, "labels": 1.0}.get(answer, label_votes / (1.0 + label_votes))
+        alpha = model.settings_["alpha"]
+        rows = [Found(one.ids[:, :n_neighbors], one.products[:, :n_neighbors]) for one, _ in near]
+        votes = Ballot.by_distance(rows, [one for _, one in near], factor * alpha, alpha, share)
+        return _precisions(Y, votes.top(model.Y_, 5))
+
+    tried = [one for one in WEIGHTS if answer == "both" or one[2] == 0.0]
+    if answer == "labels":
+        tried = tried[:1]
+    sums = [sum(precisions(choose[:n], weights, Y_choose).values()) for weights in tried]
+    weights = tried[int(np.argmax(sums))]
+    starts = range(0, len(test) - n + 1, n)
+    groups = [precisions(test[start : start + n], weights, Y_test) for start in starts]
+    return {"weights": weights, "groups": groups}
 
 
-def _grid_tables(lines: list[Line]) -> Iterator[str]:
-    for corpus in N_ROWS:
-        rows = [
-            f"| {corpus}: dimension, learners | ball | sphere | euclidean |",
-            "|---|---|---|---|",
-        ]
-        for dim in DIMS:
-            for n in LEARNERS:
-                cells = [_grid_cell(lines, corpus, space, dim, n) for space in SPACES]
-                rows.append(f"| {dim}, {n} | " + " | ".join(cells) + " |")
-        yield "\n".join(rows)
+def _near(model: Hyperbolic, X: csr_matrix) -> Near:
+    X = model.rows_.encode(X)
+    return [learner.search(X, 80, 50) for learner in model.learners_]
 
 
-def _grid_cell(lines: list[Line], corpus: str, space: str, dim: int, n: int) -> str:
-    line = _find(lines, {"study": "grid", "corpus": corpus, "space": space, "dim": dim})
-    return "–" if line is None else _spread(line["found"]["both"][str(n)])
-
-
-def _answer_table(lines: list[Line]) -> str:
-    rows = ["| who votes in the ball | " + " | ".join(N_ROWS) + " |"]
-    rows.append("|---" * (1 + len(N_ROWS)) + "|")
-    for dim in (5, 50):
-        for answer in ANSWERS:
-            cells = []
-            for corpus in N_ROWS:
-                what = {"study": "grid", "corpus": corpus, "space": "poincare", "dim": dim}
-                line = _find(lines, what)
-                cells.append(
-                    "–" if line is None else _spread(line["found"][answer][str(line["n_learners"])])
-                )
-            rows.append(f"| {answer}, dimension {dim} | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
-
-
-def _order_table(lines: list[Line]) -> str:
-    rows = ["| space, dimension | norm and frequency, ρ | pairs in order | MAP of edges |"]
-    rows.append("|---|---|---|---|")
-    for dim in (2, 5, 10):
-        for space in ("poincare", "euclidean"):
-            what = {"study": "order", "space": space, "dim": dim}
-            found = [line for line in lines if what.items() <= line.items()]
-            cells = ["–"] * 3
-            if found:
-                cells = [
-                    _mean([one["rho"] for one in found], 2),
-                    _mean([100 * one["ordered"] for one in found], 1) + " %",
-                    _mean([one["map"] for one in found], 3),
-                ]
-            rows.append(f"| {space}, {dim} | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
-
-
-def _search_table(lines: list[Line]) -> str:
-    rows = ["| search | lists looked into | P@1 | P@3 | P@5 | CPU ms per row |", "|---" * 6 + "|"]
-    line = _find(lines, {"study": "search"})
-    for one in line["found"] if line else []:
-        probes = "all" if one["search"] == "exact" else one["n_probes"]
-        figures = " | ".join(f"{one[f'P@{k}']:.2f}" for k in (1, 3, 5))
-        rows.append(f"| {one['search']} | {probes} | {figures} | {one['ms']:.3f} |")
-    return "\n".join(rows)
-
-
-def _spread(groups: list[dict[str, float]]) -> str:
-    """Write P@1/3/5 as means over groups of learners, with the deviation of P@1."""
-    if not groups:
-        return "–"
-    means = "/".join(f"{np.mean([one[f'P@{k}'] for one in groups]):.1f}" for k in (1, 3, 5))
-    if len(groups) == 1:
-        return means
-    return f"{means} ± {np.std([one['P@1'] for one in groups], ddof=1):.1f}"
-
-
-def _mean(values: list[float], digits: int) -> str:
-    text = f"{np.mean(values):.{digits}f}"
-    return text if len(values) == 1 else f"{text} ± {np.std(values, ddof=1):.{digits}f}"
+def _rho(model: Hyperbolic) -> float:
+    """Return Spearman's correlation of a label's rows and its distance from the middle."""
+    seen = np.flatnonzero(model.label_counts_)
+    norms = np.linalg.norm(_centred(model)[seen], axis=1)
+    return float(spearmanr(model.label_counts_[seen], norms)[0])
 
 
 def _centred(model: Hyperbolic) -> NDArray[Any]:
@@ -272,82 +276,51 @@ def _centred(model: Hyperbolic) -> NDArray[Any]:
     return places - np.average(places, axis=0, weights=counts)
 
 
-class Remembering:
-    """A learner that is always asked about the same rows, and searches once."""
-
-    def __init__(self, learner: Any) -> None:
-        self._learner = learner
-        self._found: tuple[Found, Found] | None = None
-
-    def search(self, X: csr_matrix, n_rows: int, n_labels: int) -> tuple[Found, Found]:
-        if self._found is None:
-            self._found = self._learner.search(X, 30, 50)
-        rows, labels = self._found
-        return (
-            Found(rows.ids[:, :n_rows], rows.products[:, :n_rows]),
-            Found(labels.ids[:, :n_labels], labels.products[:, :n_labels]),
-        )
-
-
-def _by_groups(
-    model: Hyperbolic, answer: str, n: int, X: csr_matrix, Y: csr_matrix
-) -> list[dict[str, float]]:
-    """Return the precision of each disjoint group of ``n`` learners."""
-    every, settings = model.learners_, model.settings_
-    model.settings_ = settings | {"answer": answer}
-    groups = []
-    for start in range(0, len(every) - n + 1, n):
-        model.learners_ = every[start : start + n]
-        groups.append(_precisions(Y, model.predict_topk(X, 5)))
-    model.learners_, model.settings_ = every, settings
-    return groups
-
-
 def _precisions(Y: csr_matrix, top: Any) -> dict[str, float]:
     figures = metrics.evaluate(Y, top, ks=(1, 3, 5))
-    return {f"P@{k}": figures[f"P@{k}"] for k in (1, 3, 5)}
+    return {f"P@{k}": round(figures[f"P@{k}"], 3) for k in (1, 3, 5)}
 
 
-def _sampled(corpus: str, n_rows: int | None, n_test: int = N_TEST) -> list[csr_matrix]:
+def _sampled(corpus: str, n_rows: int = N_ROWS) -> list[csr_matrix]:
+    """Return rows to learn from, to choose by and to test on, drawn once for all studies."""
     folder = corpora.prepare(corpus).folder
     parts = []
-    for part, size in (("train", n_rows), ("test", n_test)):
+    for part, sizes in (("train", (n_rows, N_CHOOSE)), ("test", (N_TEST,))):
         X, Y = (csr_matrix(load_npz(folder / f"{part}_{name}.npz")) for name in "XY")
-        rows = np.random.default_rng(0).permutation(X.shape[0])[:size]
-        parts += [csr_matrix(X[np.sort(rows)]), csr_matrix(Y[np.sort(rows)])]
+        mixed = np.random.default_rng(0).permutation(X.shape[0])
+        for rows in np.split(mixed, np.cumsum(sizes))[: len(sizes)]:
+            parts += [csr_matrix(X[np.sort(rows)]), csr_matrix(Y[np.sort(rows)])]
     return parts
 
 
-def _lines() -> list[Line]:
-    if not LINES.exists():
+def read() -> list[Line]:
+    """Return the lines of all studies."""
+    if not FILE.exists():
         return []
-    return [json.loads(line) for line in LINES.read_text().splitlines()]
-
-
-def _find(lines: list[Line], what: Line) -> Line | None:
-    """Return the line of a study, that of most learners if there are several."""
-    found = [line for line in lines if what.items() <= line.items()]
-    return max(found, key=lambda line: line.get("n_learners", 0), default=None)
+    return [json.loads(line) for line in FILE.read_text().splitlines()]
 
 
 def _done(what: Line) -> bool:
-    return _find(_lines(), what) is not None
+    return any(what.items() <= line.items() for line in read())
 
 
 def _keep(line: Line) -> None:
-    LINES.parent.mkdir(exist_ok=True)
-    with LINES.open("a") as file:
+    FILE.parent.mkdir(exist_ok=True)
+    with FILE.open("a") as file:
         file.write(json.dumps(line, default=float) + "\n")
 
 
 if __name__ == "__main__":
+    from benchmarks.ablations import hyperbolic_page
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("studies", nargs="*", choices=["grid", "order", "search", []])
-    parser.add_argument("--learners", type=int, default=max(LEARNERS))
-    parser.add_argument("--table", action="store_true")
+    parser.add_argument("studies", nargs="*", choices=["grid", "order", "search", "paper", []])
+    parser.add_argument("--dims", default=",".join(map(str, DIMS)))
+    parser.add_argument("--render", action="store_true")
     asked = parser.parse_args()
-    if not asked.table:
-        studies = {"grid": lambda: grid(asked.learners), "order": order, "search": search}
+    if not asked.render:
+        dims = tuple(int(dim) for dim in asked.dims.split(","))
+        studies = {"grid": lambda: grid(dims), "order": order, "search": search, "paper": paper}
         for name in asked.studies or studies:
             studies[name]()
-    print(tables())
+    hyperbolic_page.render(read())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 
@@ -29,3 +30,20 @@ def add_up(indptr, indices, data, rows, gradient, place, features, totals):
     for number in range(n_features):
         place[features[number]] = -1
     return n_features
+
+
+@njit(cache=True, nogil=True)
+def entries_of(indptr, indices, rows):
+    """Return the entries of some rows of a CSR matrix as positions in ``rows`` and columns."""
+    n_entries = 0
+    for row in rows:
+        n_entries += indptr[row + 1] - indptr[row]
+    positions = np.empty(n_entries, dtype=np.int32)
+    columns = np.empty(n_entries, dtype=np.int32)
+    at = 0
+    for position in range(rows.shape[0]):
+        for entry in range(indptr[rows[position]], indptr[rows[position] + 1]):
+            positions[at] = position
+            columns[at] = indices[entry]
+            at += 1
+    return positions, columns

@@ -193,28 +193,18 @@ class LabelStep:
     ) -> Floats:
         """Take one step of the labels and return the gradient at the rows' places ``U``."""
         settings = self._settings
-        given = self._Y[batch]
+        row_of, given = kernels.entries_of(self._Y.indptr, self._Y.indices, batch)
         drawn = self._seen[rng.integers(self._seen.size, size=settings.n_negatives)]
-        candidates = np.unique(np.concatenate((given.indices, drawn)))
+        candidates = np.unique(np.concatenate((given, drawn)))
+        self._column[candidates] = np.arange(candidates.size)
+        has = np.zeros((batch.size, candidates.size), dtype=np.bool_)
+        has[row_of, self._column[given]] = True
         V = self.places[candidates].astype(np.float64)
-        _, at_rows, at_labels = approach_labels(
-            U,
-            V,
-            self._has(given, candidates),
-            settings.alpha,
-            settings.space,
-        )
+        _, at_rows, at_labels = approach_labels(U, V, has, settings.alpha, settings.space)
         # The loss is a mean over rows; a step adds up what they want, as row after row would.
         at_labels *= batch.size
         self.places[candidates] = self._moved(V, at_labels, candidates, pace)
         return at_rows * batch.size
-
-    def _has(self, given: csr_matrix, candidates: NDArray[np.int32]) -> NDArray[np.bool_]:
-        self._column[candidates] = np.arange(candidates.size)
-        row_of = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
-        has = np.zeros((given.shape[0], candidates.size), dtype=np.bool_)
-        has[row_of, self._column[given.indices]] = True
-        return has
 
     def _moved(
         self, V: Floats, gradient: Floats, labels: NDArray[np.int32], pace: float
