@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace import threads
 from labelspace.encoders.linear import LinearEncoder
+from labelspace.encoders.network import NetworkEncoder
 from labelspace.encoders.partition import Partition
 from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.exact import ExactIndex
@@ -102,6 +103,46 @@ class PartitionedLearner(Storable):
                 found.ids[queries, :width] = there.ids
                 found.products[queries, :width] = there.products
         return found, Found.none(X.shape[0], 0)
+
+
+class DeepLearner(Storable):
+    """A network, the training rows as it embeds them, in clusters, and the vectors of labels.
+
+    Parameters
+    ----------
+    encoder : NetworkEncoder
+    rows : ClusteredIndex
+    labels : ClusteredIndex
+        Of all labels; behind each vector stands a bias.
+    """
+
+    def __init__(
+        self, encoder: NetworkEncoder, rows: ClusteredIndex, labels: ClusteredIndex
+    ) -> None:
+        self.encoder = encoder
+        self.rows = rows
+        self.labels = labels
+
+    def search(self, X: csr_matrix, n_rows: int, n_labels: int) -> tuple[Found, Found]:
+        """Return the nearest training rows and the nearest labels of each row."""
+        Z = self.encoder.encode(X)
+        if not n_labels:
+            return self.rows.search(Z, n_rows), Found.none(len(Z), 0)
+        return self.rows.search(Z, n_rows), self.labels.search(with_constant(Z), n_labels)
+
+    def places(
+        self, X: csr_matrix, Y: csr_matrix
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return vectors and biases of labels; new ones lie in the middle of their rows."""
+        known = self.labels.vectors(np.arange(self.labels.n_keys))
+        n_new = Y.shape[1] - len(known)
+        vectors, biases = known[:, :-1], known[:, -1]
+        if n_new:
+            own = csr_matrix(Y[:, len(known) :].T)
+            middles = np.asarray(own @ self.encoder.encode(X), dtype=np.float32)
+            vectors = np.concatenate((vectors, middles))
+            biases = np.concatenate((biases, np.zeros(n_new, dtype=np.float32)))
+        return sphere.keys(np.ascontiguousarray(vectors)), biases
 
 
 def side_by_side(

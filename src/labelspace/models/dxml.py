@@ -29,9 +29,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from labelspace import progress, threads
 from labelspace.base import Explanation, LabelRanker
 from labelspace.data.hierarchy import read_hierarchy
-from labelspace.encoders.network import NetworkEncoder
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.ensemble import in_blocks, search_all, with_constant
+from labelspace.ensemble import DeepLearner, in_blocks, search_all
 from labelspace.errors import DataError
 from labelspace.graph.cooccurrence import EDGES, label_graph
 from labelspace.graph.label_knn import label_knn
@@ -39,8 +38,6 @@ from labelspace.labels import with_rows
 from labelspace.search.ballot import Ballot
 from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.found import Found
-from labelspace.space import sphere
-from labelspace.store import Storable
 from labelspace.topk import NO_LABEL, TopK
 from labelspace.training.choose_neighbors import (
     GAMMAS,
@@ -59,15 +56,15 @@ Floats = NDArray[np.float32]
 
 PRESETS: dict[str, dict[str, Any]] = {
     "best": {
-        "n_learners": 3,
+        "n_learners": 2,
         "edges": "counts",
         "targets": "deepwalk",
         "dim": 256,
         "hidden": (512,),
-        "keep_features": 0.8,
+        "keep_features": 0.7,
         "dropout": 0.0,
         "loss": "softmax",
-        "gamma": 10.0,
+        "gamma": 20.0,
         "label_weight": 1.0,
         "unit_targets": True,
         "n_epochs": 8,
@@ -105,10 +102,12 @@ PRESETS: dict[str, dict[str, Any]] = {
 _SMALL = 20_000
 _FOR_SMALL: dict[str, dict[str, Any]] = {
     "best": {
+        "n_learners": 3,
         "dim": 100,
         "hidden": (256,),
-        "keep_features": 0.4,
-        "n_epochs": 15,
+        "keep_features": 0.5,
+        "gamma": 10.0,
+        "learning_rate": 5e-3,
         "batch_size": 128,
     },
     "paper": {"dim": 100, "hidden": (256,), "n_epochs": 100},
@@ -145,7 +144,7 @@ class DXML(LabelRanker):
     n_walks, walk_length, window : int, default=10, 40, 5
         Walks from each label, their length, and how far on a walk labels are met.
     n_learners : int, optional
-        Networks that are learned and vote together: 3, but 1 for fewer than 500 rows (1).
+        Networks that are learned and vote together: 2, few 3, but 1 for fewer than 500 rows (1).
     dim : int, optional
         Dimensions of the space: 256, few 100 (300, few 100).
     hidden : tuple of int, optional
@@ -153,32 +152,25 @@ class DXML(LabelRanker):
     activation : {"relu", "linear"}, default="relu"
         What stands between layers.
     keep_features : float, optional
-        Probability with which training keeps a row's feature: 0.8, few 0.4 (1).
+        Probability with which training keeps a row's feature: 0.7, few 0.5 (1).
     dropout : float, optional
         Share of the last layer's outputs that training leaves out: 0 (0.5).
     loss : {"smooth-l1", "contrastive", "triplet", "softmax"}, optional
         What rows lack of their targets: softmax over the targets of a batch (smooth-l1).
     gamma : float, optional
-        Sharpness of softmax and of ``label_weight``: 10.
+        Sharpness of softmax and of ``label_weight``: 20, few 10.
     margin : float, default=0.5
         Of contrastive and triplet.
     label_weight : float, optional
         What it weighs that a row's labels are nearer to it than labels that it lacks; their
         vectors then learn along: 1 (0).
-    unit_targets : bool, optional
-        Whether targets are put on the sphere: True (False).
     n_epochs : int, optional
-        Passes over the rows: 8, few 15 (30, few 100); very small corpora get more, for 60 steps.
+        Passes over the rows: 8 (30, few 100); very small corpora get more, for 60 steps.
     batch_size : int, optional
         Rows in a step: 512, few 128 (128).
-    rule : {"adam", "momentum"}, optional
-        How the network moves: adam (momentum 0.9).
     learning_rate : float, optional
-        Step size: 0.003 falling to zero (0.015 throughout).
-    weight_decay : float, optional
-        0 (0.0005).
-    decay : bool, optional
-        Whether steps get smaller: True (False).
+        Step size: 0.003, few 0.005, of Adam, falling to zero (0.015 of momentum SGD with weight
+        decay 0.0005, throughout).
     n_clusters : int, optional
         Clusters of the embedded training rows; the root of their number unless given.
     n_probes : int, optional
@@ -243,13 +235,9 @@ class DXML(LabelRanker):
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "margin": [Interval(Real, 0, None, closed="left")],
         "label_weight": [Interval(Real, 0, None, closed="left"), None],
-        "unit_targets": ["boolean", None],
         "n_epochs": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "rule": [StrOptions({"adam", "momentum"}), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
-        "weight_decay": [Interval(Real, 0, None, closed="left"), None],
-        "decay": ["boolean", None],
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "n_probes": [Interval(Integral, 1, None, closed="left"), None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
@@ -281,13 +269,9 @@ class DXML(LabelRanker):
         gamma: float | None = None,
         margin: float = 0.5,
         label_weight: float | None = None,
-        unit_targets: bool | None = None,
         n_epochs: int | None = None,
         batch_size: int | None = None,
-        rule: str | None = None,
         learning_rate: float | None = None,
-        weight_decay: float | None = None,
-        decay: bool | None = None,
         n_clusters: int | None = None,
         n_probes: int | None = None,
         n_neighbors: int | None = None,
@@ -320,13 +304,9 @@ class DXML(LabelRanker):
         self.gamma = gamma
         self.margin = margin
         self.label_weight = label_weight
-        self.unit_targets = unit_targets
         self.n_epochs = n_epochs
         self.batch_size = batch_size
-        self.rule = rule
         self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.decay = decay
         self.n_clusters = n_clusters
         self.n_probes = n_probes
         self.n_neighbors = n_neighbors
@@ -547,7 +527,7 @@ class DXML(LabelRanker):
             chosen["n_learners"] = 1
         chosen |= _CHOSEN
         chosen = {
-            name: value if getattr(self, name) is None else getattr(self, name)
+            name: value if getattr(self, name, None) is None else getattr(self, name)
             for name, value in chosen.items()
         }
         if not chosen["label_weight"] and self.label_votes is None:
@@ -597,41 +577,3 @@ class DXML(LabelRanker):
             learning_rate=rate,
             row_learning_rate=rate,
         )
-
-
-class DeepLearner(Storable):
-    """A network, the training rows as it embeds them, in clusters, and the vectors of labels.
-
-    Parameters
-    ----------
-    encoder : NetworkEncoder
-    rows : ClusteredIndex
-    labels : ClusteredIndex
-        Of all labels; behind each vector stands a bias.
-    """
-
-    def __init__(
-        self, encoder: NetworkEncoder, rows: ClusteredIndex, labels: ClusteredIndex
-    ) -> None:
-        self.encoder = encoder
-        self.rows = rows
-        self.labels = labels
-
-    def search(self, X: csr_matrix, n_rows: int, n_labels: int) -> tuple[Found, Found]:
-        """Return the nearest training rows and the nearest labels of each row."""
-        Z = self.encoder.encode(X)
-        if not n_labels:
-            return self.rows.search(Z, n_rows), Found.none(len(Z), 0)
-        return self.rows.search(Z, n_rows), self.labels.search(with_constant(Z), n_labels)
-
-    def places(self, X: csr_matrix, Y: csr_matrix) -> tuple[Floats, Floats]:
-        """Return vectors and biases of labels; new ones lie in the middle of their rows."""
-        known = self.labels.vectors(np.arange(self.labels.n_keys))
-        n_new = Y.shape[1] - len(known)
-        vectors, biases = known[:, :-1], known[:, -1]
-        if n_new:
-            own = csr_matrix(Y[:, len(known) :].T)
-            middles = np.asarray(own @ self.encoder.encode(X), dtype=np.float32)
-            vectors = np.concatenate((vectors, middles))
-            biases = np.concatenate((biases, np.zeros(n_new, dtype=np.float32)))
-        return sphere.keys(np.ascontiguousarray(vectors)), biases
