@@ -96,14 +96,14 @@ class GLaS(LabelRanker):
     regularizer : {"glas", "spread-out", "laplacian", "gravity", "none"}, optional
         What label vectors are held to: glas (glas).
     regularizer_weight : float, optional
-        λ: 10, many 100 (10).
+        λ: 100 (10).
     similarity : {"arithmetic", "geometric", "jaccard", "pmi"}, default="arithmetic"
         What glas and laplacian take for the likeness of labels.
     linear_dim : int, optional
-        Dimensions of a linear map beside the network, found without gradient steps: none (0),
-        many 512 (none).
+        Dimensions of a linear map beside the network, found without gradient steps: 512, many
+        1024, but none with fewer than 1,000 features (none).
     linear_share : float, optional
-        Share of the linear map in inner products: many 0.35.
+        Share of the linear map in inner products: 0.5, many 0.4.
     n_sampled : int, default=4096
         Labels that a batch is scored against, those of its rows among them.
     n_epochs : int, optional
@@ -129,7 +129,8 @@ class GLaS(LabelRanker):
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where to learn; auto takes a GPU if there is one.
     search : {"auto", "exact", "clustered", "graph", "product"}, default="auto"
-        Index of the labels; auto is exact up to 10,000 labels and clustered above.
+        Index of the labels; auto is exact up to 2,000 labels and clustered above; the most
+        frequent labels are always looked at.
     n_probes : int, default=16
         Lists that clustered and product search look into: more finds more and takes longer.
     storage : {"int8", "float32"}, default="int8"
@@ -137,9 +138,8 @@ class GLaS(LabelRanker):
     idf : bool, default=False
         Whether features are weighted by inverse document frequency: for 0-1 features or counts.
     k, threshold, random_state, n_threads
-        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are
-        probabilities with ``loss="binary"``, ``tail=0`` and no linear map, preferences from 0 to 1
-        with ``loss="binary"`` otherwise, else inner products (and biases).
+        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are between 0 and 1
+        with ``loss="binary"``, probabilities without tail and linear map; else inner products.
 
     Attributes
     ----------
@@ -280,7 +280,7 @@ class GLaS(LabelRanker):
         require_torch("GLaS")
         from labelspace.training.deep import train
 
-        self.settings_ = self._chosen(X.shape[0])
+        self.settings_ = self._chosen(*X.shape)
         seed = int(check_random_state(self.random_state).randint(1 << 31))
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         X = self.rows_.encode(X)
@@ -358,13 +358,12 @@ class GLaS(LabelRanker):
     def _index(self) -> None:
         """Make the search, rare labels preferred."""
         preference: Any = 0.0
+        counts = self.label_counts_[self.sphere_.labels]
         if self.settings_["loss"] == "binary":
-            rarity = metrics.inverse_propensity(
-                self.label_counts_, self.n_examples_, n_labels=self.n_labels_
-            )
-            preference = self.settings_["tail"] * np.log(rarity[self.sphere_.labels])
+            rarity = metrics.inverse_propensity(counts, self.n_examples_)
+            preference = self.settings_["tail"] * np.log(rarity)
         self.sphere_.build(
-            preference, kind=self.search, n_probes=self.n_probes, storage=self.storage
+            counts, preference, kind=self.search, n_probes=self.n_probes, storage=self.storage
         )
 
     def _threads(self, X: csr_matrix) -> AbstractContextManager[Any]:
@@ -383,10 +382,11 @@ class GLaS(LabelRanker):
         device = device_of(self.device)
         return LabelEmbeddingTask(X, Y, told, likeness=likeness, seed=seed, device=device, **more)
 
-    def _chosen(self, n_examples: int) -> dict[str, Any]:
+    def _chosen(self, n_examples: int, n_features: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
         same = ("all_positives", "margin", "n_hardest", "n_sampled")
-        chosen = preset(self.preset, n_examples) | {name: getattr(self, name) for name in same}
+        chosen = preset(self.preset, n_examples, n_features)
+        chosen |= {name: getattr(self, name) for name in same}
         return {
             name: value if getattr(self, name) is None else getattr(self, name)
             for name, value in chosen.items()

@@ -1,7 +1,7 @@
 """The settings of a label embedding, as the paper has them and as measured best.
 
-"best" depends on the number of rows: few rows are overfitted by a hidden layer; many can teach a
-network, and a linear map beside it.
+"best" depends on the corpus: few rows are overfitted by a hidden layer, and where features are few
+a linear map beside the network knows nothing that the network does not.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "scale": 8.0,
         "tail": 1.0,
         "regularizer": "glas",
-        "regularizer_weight": 10.0,
-        "linear_dim": 0,
+        "regularizer_weight": 100.0,
+        "linear_dim": 512,
         "linear_share": 0.5,
         "n_epochs": 8,
         "batch_size": 512,
@@ -70,19 +70,22 @@ _FOR_SMALL: dict[str, Any] = {
 
 _LARGE = 20_000
 _FOR_LARGE: dict[str, Any] = {
-    "linear_dim": 512,
-    "linear_share": 0.35,
-    "regularizer_weight": 100.0,
+    "linear_dim": 1024,
+    "linear_share": 0.4,
     "scale": 10.0,
     "tail": 2.0,
     "n_epochs": 6,
 }
 
 
-def preset(name: str, n_rows: int) -> dict[str, Any]:
-    """Return all settings of a preset for a corpus of so many rows.
+# Fewer features than this are dense, not words.
+_FEW_FEATURES = 1000
 
-    >>> preset("best", 500)["hidden"], preset("best", 50_000)["hidden"]
+
+def preset(name: str, n_rows: int, n_features: int) -> dict[str, Any]:
+    """Return all settings of a preset for a corpus of so many rows and features.
+
+    >>> preset("best", 500, 2000)["hidden"], preset("best", 50_000, 2000)["hidden"]
     ((), (512,))
     """
     chosen = dict(PRESETS[name])
@@ -90,6 +93,8 @@ def preset(name: str, n_rows: int) -> dict[str, Any]:
         chosen |= _FOR_SMALL
     elif name == "best" and n_rows >= _LARGE:
         chosen |= _FOR_LARGE
+    if name == "best" and n_features < _FEW_FEATURES:
+        chosen["linear_dim"] = 0
     return chosen
 
 

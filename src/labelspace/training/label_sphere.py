@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.encoders.side_by_side import SideBySide
-from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.exact import ExactIndex
 from labelspace.search.found import Found
 from labelspace.search.graph import GraphIndex
+from labelspace.search.head_first import HeadFirst
 from labelspace.search.product_quantized import ProductIndex
 from labelspace.space import sphere
 from labelspace.store import Storable
@@ -27,7 +27,7 @@ SEARCHES = ("auto", "exact", "clustered", "graph", "product")
 # A query's constant, which meets the bias of a key; large, so that keys have a small number there.
 _CONSTANT = 8.0
 # With more labels than this, an exact search takes too long.
-_FEW_LABELS = 10_000
+_FEW_LABELS = 2000
 # Rows from which the middle of all rows, and the usual score of a label, are taken.
 _SOME_ROWS = 1024
 
@@ -47,7 +47,7 @@ class LabelSphere(Storable):
         s, by which inner products are multiplied.
     """
 
-    index: ExactIndex | ClusteredIndex | GraphIndex | ProductIndex
+    index: ExactIndex | HeadFirst | GraphIndex | ProductIndex
 
     def __init__(
         self,
@@ -75,16 +75,17 @@ class LabelSphere(Storable):
 
     def build(
         self,
+        counts: NDArray[np.integer],
         preference: NDArray[np.floating] | float = 0.0,
         *,
         kind: str = "auto",
         n_probes: int = 16,
         storage: str = "int8",
     ) -> None:
-        """Make the index, with something added to the score of each label.
+        """Make the index of labels that so many rows have, with something added to their scores.
 
-        ``kind`` is exact, clustered, graph or product; auto is exact up to 10,000 labels and
-        clustered above.
+        ``kind`` is exact, clustered, graph or product; auto is exact up to 2,000 labels and
+        clustered above, where the most frequent labels are looked at by every query.
         """
         vectors = self.vectors
         biases = (self.biases + preference) / (self.scale * _CONSTANT)
@@ -101,7 +102,7 @@ class LabelSphere(Storable):
             # Its own keys are too coarse to learn on from.
             self.whole = vectors.astype(np.float16)
         else:
-            self.index = ClusteredIndex(keys, self.labels, n_probes=n_probes, storage=storage)
+            self.index = HeadFirst(keys, self.labels, counts, n_probes=n_probes, storage=storage)
 
     def answer(self, X: csr_matrix, k: int) -> Found:
         """Return the labels with the largest scores for rows ``X``, and the scores."""
