@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix
 
 import labelspace
 from labelspace import metrics
+from labelspace.errors import UsageError
 from labelspace.models import HierarchicalXC
 from tests.planted import planted_corpus
 
@@ -68,6 +69,15 @@ def test_visits_are_counted(corpus):
     for_one, for_all = model.count_visited(X_test, k=1), model.count_visited(X_test, k=12)
     assert for_one.mean() < 12
     assert np.all(for_all == model.tree_.n_nodes - 1)
+
+
+def test_words_of_a_label_speak_for_it(corpus):
+    X, Y, X_test, _ = corpus
+    model = HierarchicalXC(random_state=0).fit(X, Y)
+    for row in model.explain(X_test[:20], k=1, n_reasons=1):
+        assert row[0].reasons[0].id // 4 == row[0].label
+    with pytest.raises(UsageError, match="encoder='none'"):
+        HierarchicalXC(encoder="svd", dim=8, random_state=0).fit(X, Y).explain(X_test[:1])
 
 
 def test_C_is_chosen_where_there_are_rows_to_tell_from(corpus):

@@ -64,3 +64,13 @@ def test_labels_without_a_leaf_are_never_found():
     index = BestFirstIndex(tree, csr_matrix((3, 2), dtype=np.float32), np.zeros(3))
     found = index.walk(csr_matrix((1, 2), dtype=np.float32), 4)
     assert found.top.labels.tolist() == [[1, 3, -1, -1]]
+
+
+def test_the_weights_of_a_path_are_added_up(search):
+    tree, weights, biases, X = search
+    index = BestFirstIndex(tree, weights, biases)
+    for label in (0, 57):
+        nodes = [node for node in range(1, tree.n_nodes) if label in tree.labels_of(node)]
+        expected = np.asarray(weights[nodes].sum(axis=0)).ravel()
+        found = index.path_weights(label, X.shape[1]).toarray().ravel()
+        np.testing.assert_allclose(found, expected, atol=1e-5)

@@ -23,14 +23,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import metrics
-from labelspace.base import LabelRanker
+from labelspace.base import Explanation, LabelRanker, Reason
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.encoders.projection import PROJECTIONS, projection
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import in_blocks
+from labelspace.errors import UsageError
 from labelspace.graph.complete_link import LIKENESSES, complete_link_tree
 from labelspace.search.best_first import BestFirstIndex
+from labelspace.search.reasons import Speakers
+from labelspace.search.sparse import SparseIndex
 from labelspace.search.tree import Walked
 from labelspace.topk import TopK
 from labelspace.training.siblings import train_siblings
@@ -210,6 +213,24 @@ class HierarchicalXC(LabelRanker):
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         return self._walk(X, k).top
+
+    def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
+        """A reason is a feature; its weight is what it adds to the scores on the label's path."""
+        if self.encoder_ is not None:
+            raise UsageError(
+                "explain names features, which classifiers of encoded rows do not see: "
+                "train with encoder='none'."
+            )
+        Z = self._encode(X)
+
+        def reasons_for(row: int, label: int) -> list[Reason]:
+            path = SparseIndex(self.index_.path_weights(label, Z.shape[1]))
+            return Speakers(Z[row], path).reasons_for(0)[:n_reasons]
+
+        return [
+            [Explanation(label, score, reasons_for(row, label)) for label, score in top.given(row)]
+            for row in range(len(top))
+        ]
 
     def _walk(self, X: csr_matrix, k: int) -> Walked:
         def answer(block: csr_matrix) -> Walked:

@@ -71,3 +71,18 @@ class BestFirstIndex(Storable):
             found.n_products,
         )
         return found
+
+    def path_weights(self, label: int, n_features: int) -> csr_matrix:
+        """Return the weights of all nodes on the way to a label, added up: (1, n_features)."""
+        chunk_ptr, chunk_features, entry_ptr, entry_nodes, entry_values = self.chunks
+        added = np.zeros(n_features, dtype=np.float32)
+        node = int(np.flatnonzero(self.tree.leaf_labels == label)[0])
+        while node > 0:
+            parent = self.tree.parents[node]
+            low, high = chunk_ptr[parent], chunk_ptr[parent + 1]
+            features = np.repeat(chunk_features[low:high], np.diff(entry_ptr[low : high + 1]))
+            entries = slice(entry_ptr[low], entry_ptr[high])
+            own = entry_nodes[entries] == node
+            added[features[own]] += entry_values[entries][own]
+            node = int(parent)
+        return csr_matrix(added)
