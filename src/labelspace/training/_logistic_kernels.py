@@ -11,6 +11,7 @@ from numba import njit
 from labelspace.training._problem_kernels import FUSED, copy, keep, longer, product
 from labelspace.training._random_kernels import seeded, shuffle
 
+GROWTH = 0.25  # how C grows as rows get fewer on the way down: paths are long, doubts multiply
 UNTOUCHED = -5.0  # where dual variables begin, on the logistic scale: nearly nothing
 MOST_STEPS = 20  # of the search for a dual variable's best value
 CLOSE_ENOUGH = 0.01  # of its gradient there
@@ -74,7 +75,7 @@ def train_siblings(
                 entries,
                 lengths[rows],
                 signs,
-                C,
+                C * (lengths.shape[0] / max(rows.shape[0], 1)) ** GROWTH,
                 tol,
                 max_iter,
                 weights,

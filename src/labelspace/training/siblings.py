@@ -8,7 +8,8 @@ apart. A row is at a node if the node holds any of its labels. Two forms:
     min_w  ½‖w_c‖² + C Σ_{i at the parent of c} ℓ(y_ic w_c·x_i),   y_ic = ±1
 
 with the squared hinge ℓ(m) = max(0, 1 − m)² of the shared solver, or the logistic loss
-ℓ(m) = ln(1 + e^−m), with which σ(w_c·x) estimates P(c | parent, x).
+ℓ(m) = ln(1 + e^−m), with which σ(w_c·x) estimates P(c | parent, x). There C grows on the way down,
+by the fourth root of all rows over those at the parent: on a long path doubts multiply.
 
 ``train_one_slack``: relaxation 2 of the paper. A row has a single slack, its largest violation
 of a margin between right and wrong siblings on all of its way,
