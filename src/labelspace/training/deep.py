@@ -82,6 +82,9 @@ class DeepSettings:
         How tables move; see ``RowOptimizer``.
     decay : bool
         Whether steps get smaller, down to zero at the last one.
+    warm_up : float
+        Share of all steps in which steps grow to their first size: adagrad's first steps, when it
+        knows little of a row's gradients, are else its largest.
     weight_decay : float
         Of dense parameters, and of tables with ``momentum``.
     monitor : str
@@ -101,6 +104,7 @@ class DeepSettings:
     rule: str = "adam"
     row_rule: str = "adam"
     decay: bool = True
+    warm_up: float = 0.0
     weight_decay: float = 0.0
     monitor: str = "P@1"
     patience: int | None = None
@@ -198,13 +202,18 @@ class _Training:
         self.dense.zero_grad(set_to_none=True)
         losses = self.task.loss(rows, rng)
         losses["loss"].backward()
-        share = 1.0 - step / (self.n_epochs * self.per_epoch) if self.settings.decay else 1.0
+        share = self._step_share(step / (self.n_epochs * self.per_epoch))
         for group in self.dense.param_groups:
             group["lr"] = share * self.settings.learning_rate
         self.dense.step()
         for optimizer in self.rows.values():
             optimizer.step(share * self.settings.row_learning_rate)
         return losses
+
+    def _step_share(self, done: float) -> float:
+        """Return the size of a step, of the first size, when a share of all steps is done."""
+        grown = done / self.settings.warm_up if done < self.settings.warm_up else 1.0
+        return grown * (1.0 - done if self.settings.decay else 1.0)
 
     def _is_over(self) -> bool:
         patience = self.settings.patience
