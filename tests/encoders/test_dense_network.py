@@ -45,3 +45,15 @@ def test_only_columns_that_are_asked_for_get_a_gradient():
     assert gradient.shape == (2, 5)
     [(columns, gradient)] = decoder.biases.take_gradients()
     assert gradient[:, 0].tolist() == [3.0, 3.0]
+
+
+def test_outputs_may_be_cosines_of_one_length():
+    decoder = ColumnDecoder((4,), np.zeros(6, dtype=np.float32), cosine=20.0)
+    weights, _ = decoder.all_columns()
+    assert torch.allclose(weights.norm(dim=1), torch.tensor(20.0))
+    assert torch.allclose(decoder(torch.randn(3, 4)).norm(dim=1), torch.tensor(1.0))
+    again = ColumnDecoder((4,), np.zeros(6, dtype=np.float32), cosine=3.0, seed=5)
+    again.take(decoder.hidden.exported(), weights.numpy(), np.ones(6, dtype=np.float32))
+    taken, biases = again.all_columns()
+    assert torch.allclose(taken, weights, atol=1e-4)
+    assert biases.tolist() == [1.0] * 6

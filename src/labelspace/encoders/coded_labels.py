@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.network import NetworkEncoder
+from labelspace.space import sphere
 from labelspace.store import Storable
 
 Floats = NDArray[np.float32]
@@ -29,6 +30,8 @@ class CodedLabels(Storable):
         Of the outputs.
     middle : ndarray of shape (width,)
         Mean of what the outputs read.
+    unit : bool
+        Whether what the outputs read is scaled to length one.
     own_score, mean_score : float
         How labels score in their rows, and all labels in the middle: where new labels start.
     """
@@ -42,24 +45,30 @@ class CodedLabels(Storable):
         middle: Floats,
         own_score: float = 0.0,
         mean_score: float = 0.0,
+        *,
+        unit: bool = False,
     ) -> None:
         self.encoder = encoder
         self.layers = layers
         self.weights = weights
         self.biases = biases
         self.middle = middle
+        self.unit = unit
         self.own_score = own_score
         self.mean_score = mean_score
 
     def last_hidden(self, X: csr_matrix) -> Floats:
         """Return what the last layer reads."""
-        return self.layers.apply(self.encoder.encode(X))
+        hidden = self.layers.apply(self.encoder.encode(X))
+        return sphere.queries(hidden) if self.unit else hidden
 
     def add_labels(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Give labels that are new in ``Y`` weights that tell their rows from others.
 
-        Such a label scores in the middle of its rows as labels do in their rows, and in the middle
-        of all rows as labels do there; weights are not longer than the longest so far.
+        Such a label scores in the middle of its rows as labels do in their rows, but no more than
+        0, lest it drive out others that come with it. It falls off towards the middle of all rows,
+        down to what labels score there, but no more steeply than labels do so far; where all
+        outputs have weights of one length, so has it.
         """
         n_old = len(self.weights)
         if Y.shape[1] == n_old:
@@ -70,8 +79,11 @@ class CodedLabels(Storable):
         away = middles - self.middle
         lengths = np.linalg.norm(away, axis=1).clip(1e-6)
         longest = np.linalg.norm(self.weights, axis=1).max(initial=1e-3)
-        steep = np.minimum((self.own_score - self.mean_score) / lengths, longest)
+        steep = np.full(lengths.size, longest)
+        if not self.unit:
+            steep = np.minimum((self.own_score - self.mean_score) / lengths, longest)
         weights = away * (steep / lengths)[:, np.newaxis]
-        biases = self.mean_score - weights @ self.middle
+        biases = min(self.own_score, 0.0) - np.einsum("ij,ij->i", weights, middles)
+        biases = np.minimum(biases, self.biases.max(initial=-20.0))
         self.weights = np.concatenate((self.weights, weights.astype(np.float32)))
         self.biases = np.concatenate((self.biases, biases.astype(np.float32)))

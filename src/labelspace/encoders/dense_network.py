@@ -14,10 +14,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
 from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.row_table import RowTable
 from labelspace.encoders.sparse_network import activated
+
+Floats = NDArray[np.float32]
 
 
 class DenseNetwork(nn.Module):
@@ -95,7 +98,10 @@ class ColumnDecoder(nn.Module):
     biases : ndarray of shape (n_columns,)
         Where the columns start.
     spread : float
-        Length of the columns' weights at the start.
+        Length of the columns' weights at the start, and factor of their steps.
+    cosine : float, optional
+        If given, outputs are cosines times a length that is learned and starts here: all columns'
+        weights have this length, and hidden outputs have the length one.
     activation, dropout, seed
         As in ``DenseNetwork``; the activation follows all hidden layers.
     """
@@ -103,9 +109,10 @@ class ColumnDecoder(nn.Module):
     def __init__(
         self,
         widths: Sequence[int],
-        biases: NDArray[np.float32],
+        biases: Floats,
         *,
         spread: float = 1.0,
+        cosine: float | None = None,
         activation: str = "relu",
         dropout: float = 0.0,
         seed: int = 0,
@@ -117,18 +124,43 @@ class ColumnDecoder(nn.Module):
         )
         generator = torch.Generator().manual_seed(seed + 1)
         start = torch.randn(biases.size, widths[-1], generator=generator)
-        start *= spread / widths[-1] ** 0.5
+        start *= 1.0 / widths[-1] ** 0.5
+        self.spread = spread
+        self.cosine = cosine
+        log_length = torch.tensor(float(np.log(cosine or 1.0)), device=device)
+        self.log_length = nn.Parameter(log_length, requires_grad=cosine is not None)
         self.table = RowTable(start.to(device))
-        self.biases = RowTable(torch.from_numpy(biases.copy())[:, None].to(device))
+        self.biases = RowTable(torch.from_numpy(biases / spread)[:, None].to(device))
 
     def forward(self, Z: Tensor) -> Tensor:
         """Return the last hidden layer, of which every column is a linear map."""
-        return self.hidden(Z)
+        hidden = self.hidden(Z)
+        return hidden if self.cosine is None else functional.normalize(hidden, dim=1)
 
     def columns(self, columns: Tensor) -> tuple[Tensor, Tensor]:
         """Return weights and biases of some columns, each asked for once."""
-        return self.table.rows(columns), self.biases.rows(columns)[:, 0]
+        return self._scaled(self.table.rows(columns), self.biases.rows(columns))
+
+    @torch.no_grad()
+    def all_columns(self) -> tuple[Tensor, Tensor]:
+        """Return weights and biases of all columns, as they are."""
+        return self._scaled(self.table.values, self.biases.values)
+
+    @torch.no_grad()
+    def take(self, layers: DenseLayers, weights: Floats, biases: Floats) -> None:
+        """Take over what was exported: hidden layers, weights and biases."""
+        device = self.table.values.device
+        self.hidden.take(layers)
+        if self.cosine is not None:
+            self.log_length.fill_(float(np.log(np.linalg.norm(weights, axis=1).mean())))
+        self.table.values = torch.from_numpy(weights / self.spread).to(device)
+        self.biases.values = torch.from_numpy(biases[:, np.newaxis] / self.spread).to(device)
+
+    def _scaled(self, weights: Tensor, biases: Tensor) -> tuple[Tensor, Tensor]:
+        if self.cosine is not None:
+            return functional.normalize(weights, dim=1) * self.log_length.exp(), biases[:, 0]
+        return self.spread * weights, self.spread * biases[:, 0]
 
 
-def _array(tensor: Tensor) -> NDArray[np.float32]:
+def _array(tensor: Tensor) -> Floats:
     return np.ascontiguousarray(tensor.detach().cpu().numpy(), dtype=np.float32)

@@ -55,22 +55,24 @@ PRESETS: dict[str, dict[str, Any]] = {
         "regressor_hidden": (),
         "activation": "relu",
         "code": "linear",
-        "keep_features": 0.7,
+        "cosine": 20.0,
+        "keep_features": 0.8,
         "keep_labels": 0.5,
-        "dropout": 0.5,
-        "alpha": 0.1,
+        "dropout": 0.2,
+        "alpha": 1.0,
         "beta": 1.0,
         "n_epochs": 10,
         "batch_size": 512,
         "learning_rate": 3e-3,
-        "row_rule": "adam",
-        "row_learning_rate": 3e-3,
+        "row_rule": "adagrad",
+        "row_learning_rate": 3e-2,
         "weight_decay": 0.0,
     },
     "paper": {
         "n_learners": 1,
         "activation": "relu",
         "code": "tanh",
+        "cosine": 0.0,
         "keep_features": 1.0,
         "keep_labels": 1.0,
         "dropout": 0.0,
@@ -89,10 +91,13 @@ PRESETS: dict[str, dict[str, Any]] = {
 _SMALL = 20_000
 _FOR_SMALL: dict[str, Any] = {
     "n_learners": 3,
-    "keep_features": 0.5,
-    "n_epochs": 30,
-    "row_rule": "adagrad",
-    "row_learning_rate": 3e-2,
+    "dim": 256,
+    "label_dim": 256,
+    "keep_features": 0.6,
+    "dropout": 0.3,
+    "n_epochs": 15,
+    "batch_size": 256,
+    "learning_rate": 3e-4,
 }
 # Very few rows are learned in a moment, by a small network.
 _TINY = 2_000
@@ -125,7 +130,7 @@ class NeuralXC(LabelRanker):
     n_learners : int, optional
         Networks that are trained, each from a start of its own; scores are averaged: 1, few 3 (1).
     dim, label_dim : int, optional
-        Widths of the codes of rows and of label sets: 512, 512 (by the data).
+        Widths of the codes of rows and of label sets: 512, few 256 (by the data).
     hidden, label_hidden : tuple of int, optional
         Hidden widths of the two encoders; decoders have them the other way round: none (by the
         data).
@@ -135,32 +140,35 @@ class NeuralXC(LabelRanker):
         What stands between layers: relu (relu).
     code : {"linear", "tanh"}, optional
         What the codes of label sets go through: linear (tanh).
+    cosine : float, optional
+        If not 0, scores are cosines of codes and labels times a length that is learned and starts
+        here, plus a bias: 20 (0).
     keep_features : float, optional
         Probability with which training shows the encoder a row's feature; the decoder has to give
-        all of them: 0.7, few 0.5 (1).
+        all of them: 0.8, few 0.6 (1).
     keep_labels : float, optional
         The same for labels, so that a label set is made whole from some of it: 0.5 (1).
     dropout : float, optional
-        Share of hidden outputs and codes that training leaves out: 0.5 (0).
+        Share of hidden outputs and codes that training leaves out: 0.2, few 0.3 (0).
     alpha, beta : float, optional
         Weights of the reconstruction of rows and of label sets; 0 leaves the network for it out:
-        0.1, 1 (1, 1).
+        1, 1 (1, 1).
     n_sampled : int, default=4096
         Labels that a batch is scored against, those of its rows among them; all if there are no
         more.
     n_zeros : int, default=2048
         Features of which a batch makes zeros again; all if there are no more.
     n_epochs : int, optional
-        Passes over the rows at most: 10, few 30 (10); very small corpora get more, for 60 steps.
+        Passes over the rows at most: 10, few 15 (10); very small corpora get more, for 60 steps.
     batch_size : int, optional
-        Rows in a step: 512 (64).
+        Rows in a step: 512, few 256 (64).
     learning_rate : float, optional
-        First step size of dense layers, falling to zero: 0.003 (0.0003).
+        First step size of dense layers, falling to zero: 0.003, few 0.0003 (0.0003).
     row_rule : {"adam", "adagrad"}, optional
         How rows of the tables of features and labels move; adagrad takes a third of the memory:
-        adam, few adagrad (adam).
+        adagrad (adam).
     row_learning_rate : float, optional
-        First step size of the tables: 0.003, few 0.03 (0.0003).
+        First step size of the tables: 0.03 (0.0003).
     weight_decay : float, optional
         Of dense layers: 0 (0.0001).
     validation : float, default=0.0
@@ -212,6 +220,7 @@ class NeuralXC(LabelRanker):
         "regressor_hidden": [tuple, list, None],
         "activation": [StrOptions({"relu", "tanh", "linear"}), None],
         "code": [StrOptions({"linear", "tanh"}), None],
+        "cosine": [Interval(Real, 0, None, closed="left"), None],
         "keep_features": [Interval(Real, 0, 1, closed="right"), None],
         "keep_labels": [Interval(Real, 0, 1, closed="right"), None],
         "dropout": [Interval(Real, 0, 1, closed="left"), None],
@@ -245,6 +254,7 @@ class NeuralXC(LabelRanker):
         regressor_hidden: tuple[int, ...] | None = None,
         activation: str | None = None,
         code: str | None = None,
+        cosine: float | None = None,
         keep_features: float | None = None,
         keep_labels: float | None = None,
         dropout: float | None = None,
@@ -279,6 +289,7 @@ class NeuralXC(LabelRanker):
         self.regressor_hidden = regressor_hidden
         self.activation = activation
         self.code = code
+        self.cosine = cosine
         self.keep_features = keep_features
         self.keep_labels = keep_labels
         self.dropout = dropout
@@ -387,7 +398,9 @@ class NeuralXC(LabelRanker):
     def _exported(self, task: AutoencoderTask) -> CodedLabels:
         weights, biases = task.output_layer()
         encoder = task.encoder.exported(self.storage)
-        return CodedLabels(encoder, task.exported_layers(), weights, biases, *task.typical())
+        unit = bool(self.settings_["cosine"])
+        parts = (encoder, task.exported_layers(), weights, biases, *task.typical())
+        return CodedLabels(*parts, unit=unit)
 
     def _index(self) -> None:
         n = len(self.learners_)
@@ -424,6 +437,7 @@ class NeuralXC(LabelRanker):
             regressor_hidden=tuple(chosen["regressor_hidden"]),
             activation=chosen["activation"],
             code=chosen["code"],
+            cosine=chosen["cosine"] or None,
             keep=chosen["keep_features"],
             keep_labels=chosen["keep_labels"],
             dropout=chosen["dropout"],

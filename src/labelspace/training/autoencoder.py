@@ -39,8 +39,8 @@ from labelspace.training.deep import DeepTask
 
 Floats = NDArray[np.float32]
 _BLOCK = 1024
-# Rows made again start at the mean row, so that noise of the start need not be unlearned.
-_SPREAD = 0.01
+# Features are small numbers: rows made again start near the mean row and take small steps.
+_SPREAD = 0.02
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class AutoencoderSettings:
         What ends f and φ_o.
     unit : bool
         Whether codes z are scaled to length one.
+    cosine : float, optional
+        If given, scores are cosines of codes and labels, times a learned length that starts here.
     keep : float
         Probability with which a non-zero feature is kept; x̂ is held against the whole row.
     keep_labels : float
@@ -83,6 +85,7 @@ class AutoencoderSettings:
     activation: str = "relu"
     code: str = "linear"
     unit: bool = False
+    cosine: float | None = None
     keep: float = 0.8
     keep_labels: float = 1.0
     dropout: float = 0.0
@@ -179,7 +182,7 @@ class AutoencoderTask(DeepTask):
     @torch.no_grad()
     def rank(self, X: csr_matrix, k: int) -> TopK:
         """Return the labels with the largest scores, all labels looked at."""
-        table, biases = self.label_decoder.table.values, self.label_decoder.biases.values[:, 0]
+        table, biases = self.label_decoder.all_columns()
         parts = []
         for start in range(0, X.shape[0], _BLOCK):
             H = self._last_hidden(X[start : start + _BLOCK])
@@ -195,7 +198,7 @@ class AutoencoderTask(DeepTask):
         """
         H = self._last_hidden(self.X[:n_rows])
         Y = self.Y[:n_rows]
-        table, biases = self.label_decoder.table.values, self.label_decoder.biases.values[:, 0]
+        table, biases = self.label_decoder.all_columns()
         rows = self._put(np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)))
         own = self._put(Y.indices.astype(np.int64))
         owned = (H[rows] * table[own]).sum(dim=1) + biases[own]
@@ -214,7 +217,7 @@ class AutoencoderTask(DeepTask):
     @torch.no_grad()
     def output_layer(self) -> tuple[Floats, Floats]:
         """Return weights and biases of ψ_o's last layer."""
-        table, biases = self.label_decoder.table.values, self.label_decoder.biases.values[:, 0]
+        table, biases = self.label_decoder.all_columns()
         return table.cpu().numpy().copy(), biases.cpu().numpy().copy()
 
     def _build(self, seed: int) -> None:
@@ -233,7 +236,9 @@ class AutoencoderTask(DeepTask):
         # The logit of each label's frequency is what a label knows of itself.
         share = (self.counts + 0.5) / (self.X.shape[0] + 1.0)
         logits = np.log(share / (1.0 - share)).astype(np.float32)
-        self.label_decoder = ColumnDecoder(label_widths[::-1], logits, seed=seed + 2, **both)
+        self.label_decoder = ColumnDecoder(
+            label_widths[::-1], logits, cosine=chosen.cosine, seed=seed + 2, **both
+        )
         if chosen.beta:
             self.label_encoder = SparseNetwork(
                 n_labels, label_widths, unit=False, seed=seed + 3, **both
@@ -248,9 +253,7 @@ class AutoencoderTask(DeepTask):
         self.encoder.take(encoder)
         n_regressor = len(self.regressor.activations)
         self.regressor.take(layers.part(0, n_regressor))
-        self.label_decoder.hidden.take(layers.part(n_regressor, None))
-        self.label_decoder.table = RowTable(torch.from_numpy(weights).to(self.device))
-        self.label_decoder.biases = RowTable(torch.from_numpy(biases)[:, None].to(self.device))
+        self.label_decoder.take(layers.part(n_regressor, None), weights, biases)
 
     def _modules(self) -> dict[str, nn.Module]:
         found: dict[str, nn.Module] = {
