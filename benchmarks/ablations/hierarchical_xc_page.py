@@ -34,7 +34,7 @@ def report(lines: Sequence[Line]) -> str:
         "|---|---|---|---|---|---|",
         "| *the report, all rows* | *3.96* | *2.66* | – | *4.10* | *2.69* |",
     ]
-    for line in lines:
+    for line in sorted(lines, key=lambda line: line["name"] in ("most-common", "random")):
         train, test = line["train"], line["test"]
         cells = [train["P@5"], train["nDCG@5"], test["P@1"], test["P@5"], test["nDCG@5"]]
         rows.append(f"| {line['name']} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |")
