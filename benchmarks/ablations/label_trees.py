@@ -4,8 +4,8 @@ Systems of Bengio, Weston and Grangier (2010) and Deng et al. (2011) on data wit
 row (scikit-learn's digits; WordNet's glosses with the rarest of their hypernyms, which is the
 nearest, for all classes of five rows and for those of fifty) and with several. Each model is asked
 twice, walking along the best child alone and with a beam of ten. Lines are appended to
-``label_trees.jsonl`` beside this file, and runs that are there are not repeated; ``--render`` writes
-the tables and the plot of the page of label trees. Name corpora to run those only.
+``label_trees.jsonl`` beside this file, and runs that are there are not repeated;
+``--render`` writes the tables and the plot of the page. Name corpora to run those only.
 
 A cost of 1 is the multiplications of one inner product with a row's own features. A tree's cost is
 the children that it looks at; a map into ``dim`` dimensions costs ``dim``, and a product there
