@@ -59,6 +59,20 @@ def test_several_labels_ask_for_a_wider_beam():
     assert found[1] > found[0] + 0.5
 
 
+def test_a_wider_beam_helps_with_one_label_of_many_too():
+    random = np.random.default_rng(0)
+    features = random.random((300, 200)) < 0.05
+    y = np.repeat(np.arange(300), 6)
+    X, X_test = (
+        features[y] * (random.random((len(y), 200)) < 0.6) + (random.random((len(y), 200)) < 0.06)
+        for _ in range(2)
+    )
+    model = LabelTree(C=1.0, affinity="centroid", branching=8, leaf_size=8, random_state=0)
+    model.fit(X.astype(np.float32), y)
+    found = [model.set_params(beam=beam).score(X_test.astype(np.float32), y) for beam in (1, 10)]
+    assert found[1] > found[0] + 0.03
+
+
 @pytest.mark.parametrize("slack", ["row", "node"])
 def test_either_slack_learns_several_labels(slack):
     X, Y = planted_corpus(200)

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from sklearn.svm import LinearSVC
 
-from labelspace.graph.tree import Tree
+from labelspace.graph.tree import Tree, flat
 from labelspace.training.siblings import train_one_slack, train_siblings
 
 
@@ -82,6 +82,15 @@ def test_one_slack_is_the_worst_step_of_the_way_and_not_the_sum():
     # α = 1 / (curvature + 1/2C); with two pairs 2α/2C is shared: α = 1 / (curvature + 2/2C).
     assert one.biases[1] == pytest.approx(1 / (curvature + 0.5), abs=1e-3)
     assert two.biases[1] == pytest.approx(1 / (curvature + 1.0), abs=1e-3)
+
+
+def test_one_slack_converges_where_many_siblings_are_equally_wrong():
+    X = csr_matrix(np.eye(40, dtype=np.float32))
+    tree = flat(np.arange(40), 40)
+    trained = train_one_slack(X, tree, tree.right_nodes(X), tol=1e-3, max_iter=100)
+    assert trained.n_iter < 100
+    scores = (trained.weights.toarray() + trained.biases[:, np.newaxis])[1:]
+    assert np.ptp(scores[~np.eye(40, dtype=bool)]) < 0.01
 
 
 def test_the_number_of_threads_does_not_change_the_answer():

@@ -95,7 +95,8 @@ def walk(
                     break  # a path's score only falls, and those that follow are lower
                 parent = front[turn, place]
                 first, last = first_child[parent], first_child[parent + 1]
-                scores[: last - first] = biases[first:last]
+                for child in range(first, last):
+                    scores[child - first] = biases[child]
                 score_children(rows, row, predictors, parent, first, last, scores)
                 n_products[row] += last - first
                 n_found, n_next = _go_on(
