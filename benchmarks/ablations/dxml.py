@@ -23,8 +23,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, load_npz
 
-from benchmarks.corpora import ROOT, prepare
+from benchmarks.corpora import BY_SIZE, ROOT, prepare
 from benchmarks.measure import Stopwatch
+from benchmarks.render.references import published
+from benchmarks.render.tables import markdown
+from benchmarks.results import DONE, latest
+from benchmarks.results import read_lines as read_runs
 from labelspace import metrics
 from labelspace.models import DXML
 
@@ -33,12 +37,13 @@ PAGE = ROOT / "docs" / "methods" / "dxml.md"
 CORPORA = ("bibtex", "delicious")
 PROBES = (1, 2, 4, 8, 64)
 WHICH = ("P@1", "P@3", "P@5")
+TABLES = (*WHICH, "nDCG@3", "nDCG@5")
 
 ONE: dict[str, Any] = {"n_learners": 1}
 PAPER: dict[str, Any] = {"preset": "paper"}
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "as it is, but one network": [ONE],
-    "three networks (the default)": [{}],
+    "four networks (the default)": [{}],
     "label vectors": [ONE | {"targets": kind} for kind in ("random", "svd", "neighbors")],
     "the paper": [PAPER],
     "the paper without the non-linearity": [PAPER | {"activation": "linear"}],
@@ -75,7 +80,7 @@ def measure(corpus: str, parameters: dict[str, Any], seed: int) -> dict[str, Any
 
 
 def append(corpus: str, seed: int = 0) -> dict[str, Any]:
-    """Learn half of the rows, then the other half on top, and all at once beside it."""
+    """Learn half of the rows, then the other half on top; the benchmarks learn all at once."""
     X, Y, X_test, Y_test = _rows(corpus)
     rows = np.random.default_rng(seed).permutation(X.shape[0])
     first, second = (np.sort(half) for half in np.array_split(rows, 2))
@@ -88,7 +93,6 @@ def append(corpus: str, seed: int = 0) -> dict[str, Any]:
     for name, learn in (
         ("first half", lambda: model.fit(X[first], Y[first][:, : seen.size])),
         ("second half on top", lambda: model.partial_fit(X[second], Y[second])),
-        ("all at once", lambda: model.fit(X, Y)),
     ):
         with Stopwatch() as watch:
             learn()
@@ -131,7 +135,10 @@ def render() -> None:
         found[_setting(line["corpus"], line["parameters"])].append(line)
     appended = [line for lines in found.values() for line in lines if "first half" in line]
     _put("ablations", "\n\n".join((_choices(found), _clusters(found))))
-    _put("append", _appended(appended))
+    runs = [line for line in latest(read_runs()) if line["status"] == DONE]
+    _put("append", _appended(appended, runs))
+    _put("papers", _beside_the_paper(runs))
+    _put("times", _beside_others(runs))
 
 
 def _choices(found: dict[str, list[dict[str, Any]]]) -> str:
@@ -165,16 +172,73 @@ def _clusters(found: dict[str, list[dict[str, Any]]]) -> str:
     return "\n".join(rows)
 
 
-def _appended(lines: list[dict[str, Any]]) -> str:
+def _appended(lines: list[dict[str, Any]], runs: list[dict[str, Any]]) -> str:
     rows = ["| corpus | learned | P@1 | P@3 | P@5 | CPU s |", "|---|---|--:|--:|--:|--:|"]
     for line in lines:
         head = line["corpus"]
         for name in ("first half", "second half on top", "all at once"):
-            one = line[name]
+            one = line.get(name) or next(
+                run["metrics"] | {"cpu_s": run["train_cpu_s"]}
+                for run in runs
+                if (run["corpus"], run["method"], run["split"]) == (line["corpus"], "dxml", "given")
+                and not run["parameters"]
+            )
             cells = " | ".join(f"{one[which]:.2f}" for which in WHICH)
             rows.append(f"| {head} | {name} | {cells} | {one['cpu_s']:.0f} |")
             head = ""
     return "\n".join(rows)
+
+
+def _beside_the_paper(runs: list[dict[str, Any]]) -> str:
+    """Return tables 2 to 5: the paper's figures, and ours over ten random splits."""
+    body = []
+    for corpus in CORPORA:
+        for one in published():
+            if one.corpus == corpus and one.ours == "dxml":
+                cells = [f"{one.figures[name]:.2f}" for name in TABLES]
+                body.append([f"{corpus}: the paper", *cells])
+        for title, method, parameters in (
+            ("DXML", "dxml", {}),
+            ('DXML, `preset="paper"`', "dxml", PAPER),
+            ("AnnexML", "annexml", {}),
+        ):
+            lines = [
+                line["metrics"]
+                for line in runs
+                if (line["corpus"], line["method"], line["parameters"])
+                == (corpus, method, parameters)
+                and line["split"] != "given"
+            ]
+            if lines:
+                splits = "" if len(lines) == 10 else f" ({len(lines)} splits)"
+                body.append([f"{title}{splits}", *(_mean(lines, name) for name in TABLES)])
+    return markdown(["ten random splits", *TABLES], body)
+
+
+def _beside_others(runs: list[dict[str, Any]]) -> str:
+    """Return figures and times on the given files beside those of other methods (table 6)."""
+    body = []
+    for corpus in BY_SIZE:
+        for method in ("dxml", "annexml", "glas", "labelspace"):
+            for line in runs:
+                if (line["corpus"], line["method"], line["split"]) != (corpus, method, "given"):
+                    continue
+                if line["parameters"] or line["seed"]:
+                    continue
+                figures = [f"{line['metrics'][name]:.2f}" for name in (*WHICH, "nDCG@5", "PSP@5")]
+                costs = [f"{line['train_cpu_s']:.0f}", f"{line['batch_cpu_ms']:.2f}"]
+                body.append([f"{corpus}: {method}", *figures, *costs])
+    head = ["given files", *WHICH, "nDCG@5", "PSP@5", "training CPU s", "ms per row"]
+    return markdown(head, body)
+
+
+def _mean(lines: list[dict[str, float]], name: str) -> str:
+    values = [line[name] for line in lines]
+    return (
+        f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}"
+        if len(values) > 1
+        else (f"{values[0]:.2f}")
+    )
 
 
 def _put(part: str, text: str) -> None:

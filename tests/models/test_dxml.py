@@ -8,6 +8,8 @@ from scipy.sparse import csr_matrix
 
 import labelspace
 from labelspace import models
+from labelspace.cli.work import parse_settings, train
+from labelspace.data import Corpus
 from labelspace.data.hierarchy import read_hierarchy
 from labelspace.errors import DataError, UsageError
 from labelspace.models.dxml import DXML
@@ -113,6 +115,15 @@ def test_a_model_predicts_without_torch_and_says_what_learning_needs(corpus, tmp
         models.make("dxml").fit(*corpus)
 
 
+def test_rows_to_learn_from_may_come_later(corpus):
+    X, Y = corpus
+    nothing = csr_matrix((5, X.shape[1]), dtype=np.float32)
+    model = small().fit(nothing, csr_matrix((5, 12), dtype=np.float32))
+    assert len(model.predict_topk(X[:3], k=2)) == 3
+    model.partial_fit(X, Y)
+    assert model.learners_[0].rows.n_keys == 300
+
+
 class TestHierarchy:
     def test_labels_of_one_parent_come_together(self, corpus):
         graph = np.zeros((14, 14))
@@ -144,6 +155,14 @@ class TestHierarchy:
         path.write_text("shape\tround\n", encoding="utf-8")
         with pytest.raises(DataError, match="line 1: 'shape' is neither"):
             tagger.fit(texts, [["red"], ["green"], ["red"], ["green"]])
+
+    def test_the_command_line_passes_the_names_on(self, tmp_path):
+        path = tmp_path / "tree.tsv"
+        path.write_text("colour\tred\ncolour\tgreen\n", encoding="utf-8")
+        corpus = Corpus(*planted_corpus(40, n_labels=3), label_names=["red", "green", "round"])
+        settings = parse_settings([f"hierarchy={path}", "n_epochs=2", "dim=8", "hidden=[8]"])
+        model, _ = train(corpus, "dxml", settings)
+        assert model._label_graph(csr_matrix((1, 3))).shape == (4, 4)
 
     def test_a_matrix_of_another_size_is_refused(self, corpus):
         with pytest.raises(DataError, match="12 labels"):

@@ -102,7 +102,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 _SMALL = 20_000
 _FOR_SMALL: dict[str, dict[str, Any]] = {
     "best": {
-        "n_learners": 3,
+        "n_learners": 4,
         "dim": 100,
         "hidden": (256,),
         "keep_features": 0.5,
@@ -144,7 +144,7 @@ class DXML(LabelRanker):
     n_walks, walk_length, window : int, default=10, 40, 5
         Walks from each label, their length, and how far on a walk labels are met.
     n_learners : int, optional
-        Networks that are learned and vote together: 2, few 3, but 1 for fewer than 500 rows (1).
+        Networks that are learned and vote together: 2, few 4, but 1 for fewer than 500 rows (1).
     dim : int, optional
         Dimensions of the space: 256, few 100 (300, few 100).
     hidden : tuple of int, optional
@@ -202,7 +202,7 @@ class DXML(LabelRanker):
     Y_ : csr_matrix of shape (n_examples_, n_labels_)
         Labels of the training rows.
     history_ : History
-        Loss of each epoch of the first network.
+        Loss of each epoch of the network that learned last.
     settings_ : dict
         The parameters as the preset, the corpus and the rows held out have made them.
 
@@ -506,8 +506,9 @@ class DXML(LabelRanker):
     def _train(self, task: RowTargetTask, n_rows: int, settings: DeepSettings) -> None:
         from labelspace.training.deep import train
 
-        with self._threads(task.X):
-            self.history_ = train(task, n_rows, settings)
+        if n_rows:
+            with self._threads(task.X):
+                self.history_ = train(task, n_rows, settings)
 
     def _threads(self, X: csr_matrix) -> AbstractContextManager[Any]:
         """Learn on one thread where steps are so small that threads would wait for each other."""
