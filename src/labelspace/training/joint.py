@@ -25,7 +25,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.encoders.into_space import place, pull_back
 from labelspace.objectives.label_distance import approach_labels
-from labelspace.search.places import SPACES
+from labelspace.search.places import SPACES, PlaceIndex
 from labelspace.space import poincare, sphere
 from labelspace.training import _joint_kernels as kernels
 from labelspace.training._contrastive_kernels import encode_rows
@@ -261,17 +261,9 @@ class Stopping:
         return self._waited >= self._patience
 
     def _precision(self, U: Floats, V: NDArray[np.float32], space: str) -> float:
-        V = V.astype(np.float64)
-        squares = np.einsum("ij,ij->i", V, V)
-        far = (np.einsum("ij,ij->i", U, U)[:, np.newaxis] + squares) - 2.0 * (U @ V.T)
-        if space == "poincare":
-            far /= 1.0 - squares  # in the order of distance
-        k = min(5, far.shape[1])
-        nearest = np.argpartition(far, k - 1, axis=1)[:, :k]
-        order = np.argsort(np.take_along_axis(far, nearest, axis=1), axis=1, kind="stable")
-        found = self._seen[np.take_along_axis(nearest, order, axis=1)]
-        row_of = np.arange(len(U))[:, np.newaxis]
-        right = np.asarray(self._truth[row_of, found].todense()) > 0
+        k = min(5, len(V))
+        found = PlaceIndex(space, V, self._seen).search(U, k).ids
+        right = np.asarray(self._truth[np.arange(len(U))[:, np.newaxis], found].todense()) > 0
         return float(np.mean([right[:, :at].mean() for at in (1, 3, 5)]))
 
 
