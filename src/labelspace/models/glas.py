@@ -28,7 +28,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from labelspace import metrics, threads
 from labelspace.base import LabelRanker
 from labelspace.encoders.network import NetworkEncoder
-from labelspace.encoders.side_by_side import SideBySide, joined
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import in_blocks
 from labelspace.graph.cooccurrence import SIMILARITIES, cooccurrence, similarity
@@ -295,15 +294,14 @@ class GLaS(LabelRanker):
         with self._threads(X):
             self.history_ = train(task, learned.size, self._training(seed))
         vectors, biases = task.label_vectors()
-        parts, places, shares = [task.network.exported(self.storage)], [vectors], [1.0]
+        parts, shares = [(task.network.exported(self.storage), vectors)], [1.0]
         if self.settings_["linear_dim"]:
             dim, share = self.settings_["linear_dim"], self.settings_["linear_share"]
             W, mean, V = label_map(X, Y, dim, seed=seed, n_threads=self.n_threads)
-            parts.append(NetworkEncoder(W, mean, [], storage=self.storage))
-            places.append(V)
+            parts.append((NetworkEncoder(W, mean, [], storage=self.storage), V))
             shares = [1.0 - share, share]
-        encoder, vectors = SideBySide(parts, shares), joined(places, shares)
-        self.sphere_ = LabelSphere(encoder, labels, vectors, biases, task.score_scale / shares[0])
+        self.sphere_ = LabelSphere.joined(parts, shares, labels, biases, task.score_scale)
+        del task, parts, vectors  # which are as large as the index that is made now
         self.sphere_.look_at(X, Y)
         self._index()
 

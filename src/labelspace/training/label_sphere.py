@@ -8,11 +8,14 @@ and there may be far more of them than of the others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace.encoders.side_by_side import SideBySide
+from labelspace.encoders.network import NetworkEncoder
+from labelspace.encoders.side_by_side import SideBySide, joined
 from labelspace.search.exact import ExactIndex
 from labelspace.search.found import Found
 from labelspace.search.graph import GraphIndex
@@ -65,11 +68,26 @@ class LabelSphere(Storable):
         self.middle = np.zeros(vectors.shape[1], dtype=np.float32)
         self.usual_score = 0.0
 
+    @classmethod
+    def joined(
+        cls,
+        parts: Sequence[tuple[NetworkEncoder, Floats]],
+        shares: Sequence[float],
+        labels: NDArray[np.int64],
+        biases: Floats,
+        scale: float,
+    ) -> LabelSphere:
+        """Return maps and their label vectors side by side, of which the first has this scale."""
+        encoder = SideBySide([encoder for encoder, _ in parts], shares)
+        vectors = joined([vectors for _, vectors in parts], shares)
+        return cls(encoder, labels, vectors, biases, scale / shares[0])
+
     @property
     def vectors(self) -> Floats:
         """Unit vectors of the labels."""
         if self.whole is not None:
-            return sphere.keys(self.whole.astype(np.float32))
+            # Keys of a product index are too coarse to learn on from; these are not.
+            return self.whole.astype(np.float32, copy=False)
         assert not isinstance(self.index, ProductIndex)
         return sphere.keys(np.ascontiguousarray(self.index.vectors(self.labels)[:, :-1]))
 
@@ -87,20 +105,19 @@ class LabelSphere(Storable):
         ``kind`` is exact, clustered, graph or product; auto is exact up to 2,000 labels and
         clustered above, where the most frequent labels are looked at by every query.
         """
-        vectors = self.vectors
-        biases = (self.biases + preference) / (self.scale * _CONSTANT)
-        keys = np.column_stack((vectors, biases)).astype(np.float32)
         if kind == "auto":
-            kind = "exact" if len(keys) <= _FEW_LABELS else "clustered"
-        self.whole = None
+            kind = "exact" if len(self.labels) <= _FEW_LABELS else "clustered"
+        keys = np.empty((len(self.labels), self.encoder.dim + 1), dtype=np.float32)
+        keys[:, :-1] = self.vectors
+        keys[:, -1] = (self.biases + preference) / (self.scale * _CONSTANT)
+        # Keys and vectors are large where labels are many: one of them is enough.
+        self.whole = keys[:, :-1].astype(np.float16) if kind == "product" else None
         if kind == "exact":
             self.index = ExactIndex(keys, self.labels)
         elif kind == "graph":
             self.index = GraphIndex(keys, self.labels)
         elif kind == "product":
             self.index = ProductIndex(keys, self.labels, n_probes=n_probes)
-            # Its own keys are too coarse to learn on from.
-            self.whole = vectors.astype(np.float16)
         else:
             self.index = HeadFirst(keys, self.labels, counts, n_probes=n_probes, storage=storage)
 
