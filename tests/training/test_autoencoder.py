@@ -106,3 +106,11 @@ def test_all_three_parts_get_smaller(changed):
     for name in ("fit", "rows", "labels"):
         assert history[name][-1] < 0.9 * history[name][0]
     assert history["P@1"][-1] > 70.0
+
+
+def test_a_part_of_a_batch_is_made_again():
+    task, rows = a_task(replace(SMALL, n_rebuilt=4)), np.arange(10)
+    found = task.loss(rows, np.random.default_rng(0))
+    expected = dense_losses(task, rows[:4])
+    assert float(found["rows"].detach()) == pytest.approx(expected["rows"], rel=1e-4)
+    assert float(found["fit"].detach()) == pytest.approx(dense_losses(task, rows)["fit"], rel=1e-4)

@@ -61,11 +61,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         "dropout": 0.2,
         "alpha": 1.0,
         "beta": 1.0,
-        "n_epochs": 10,
-        "batch_size": 512,
-        "learning_rate": 3e-3,
-        "row_rule": "adagrad",
-        "row_learning_rate": 3e-2,
+        "n_epochs": 4,
+        "batch_size": 256,
+        "learning_rate": 3e-4,
+        "row_rule": "adam",
+        "row_learning_rate": 3e-3,
         "weight_decay": 0.0,
     },
     "paper": {
@@ -96,8 +96,8 @@ _FOR_SMALL: dict[str, Any] = {
     "keep_features": 0.6,
     "dropout": 0.3,
     "n_epochs": 15,
-    "batch_size": 256,
-    "learning_rate": 3e-4,
+    "row_rule": "adagrad",
+    "row_learning_rate": 3e-2,
 }
 # Very few rows are learned in a moment, by a small network.
 _TINY = 2_000
@@ -153,22 +153,24 @@ class NeuralXC(LabelRanker):
     alpha, beta : float, optional
         Weights of the reconstruction of rows and of label sets; 0 leaves the network for it out:
         1, 1 (1, 1).
-    n_sampled : int, default=4096
+    n_sampled : int, default=1024
         Labels that a batch is scored against, those of its rows among them; all if there are no
         more.
-    n_zeros : int, default=2048
+    n_zeros : int, default=512
         Features of which a batch makes zeros again; all if there are no more.
+    n_rebuilt : int, default=32
+        Rows of a batch that are made again; they stand for all of its rows.
     n_epochs : int, optional
-        Passes over the rows at most: 10, few 15 (10); very small corpora get more, for 60 steps.
+        Passes over the rows at most: 4, few 15 (10); very small corpora get more, for 60 steps.
     batch_size : int, optional
-        Rows in a step: 512, few 256 (64).
+        Rows in a step: 256 (64).
     learning_rate : float, optional
-        First step size of dense layers, falling to zero: 0.003, few 0.0003 (0.0003).
+        First step size of dense layers, falling to zero: 0.0003 (0.0003).
     row_rule : {"adam", "adagrad"}, optional
         How rows of the tables of features and labels move; adagrad takes a third of the memory:
-        adagrad (adam).
+        adam, few adagrad (adam).
     row_learning_rate : float, optional
-        First step size of the tables: 0.03 (0.0003).
+        First step size of the tables: 0.003, few 0.03 (0.0003).
     weight_decay : float, optional
         Of dense layers: 0 (0.0001).
     validation : float, default=0.0
@@ -228,6 +230,7 @@ class NeuralXC(LabelRanker):
         "beta": [Interval(Real, 0, None, closed="left"), None],
         "n_sampled": [Interval(Integral, 1, None, closed="left")],
         "n_zeros": [Interval(Integral, 1, None, closed="left")],
+        "n_rebuilt": [Interval(Integral, 1, None, closed="left")],
         "n_epochs": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
@@ -260,8 +263,9 @@ class NeuralXC(LabelRanker):
         dropout: float | None = None,
         alpha: float | None = None,
         beta: float | None = None,
-        n_sampled: int = 4096,
-        n_zeros: int = 2048,
+        n_sampled: int = 1024,
+        n_zeros: int = 512,
+        n_rebuilt: int = 32,
         n_epochs: int | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
@@ -297,6 +301,7 @@ class NeuralXC(LabelRanker):
         self.beta = beta
         self.n_sampled = n_sampled
         self.n_zeros = n_zeros
+        self.n_rebuilt = n_rebuilt
         self.n_epochs = n_epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
@@ -445,6 +450,7 @@ class NeuralXC(LabelRanker):
             beta=chosen["beta"],
             n_sampled=self.n_sampled,
             n_zeros=self.n_zeros,
+            n_rebuilt=self.n_rebuilt,
         )
 
     def _training(self, seed: int, learner: int) -> DeepSettings:

@@ -75,6 +75,9 @@ class AutoencoderSettings:
         Labels that a batch is scored against; all if there are no more.
     n_zeros : int
         Features whose zeros a batch makes again; all if there are no more.
+    n_rebuilt : int
+        Rows of a batch that are made again: batches are drawn at random, so a part of one stands
+        for all of it.
     """
 
     dim: int = 512
@@ -93,6 +96,7 @@ class AutoencoderSettings:
     beta: float = 1.0
     n_sampled: int = 4096
     n_zeros: int = 2048
+    n_rebuilt: int = 64
 
 
 class AutoencoderTask(DeepTask):
@@ -153,7 +157,8 @@ class AutoencoderTask(DeepTask):
             found["labels"] = squared_probability_error(scores[len(rows) :], relevant, weights)
             found["loss"] = found["loss"] + chosen.beta * found["labels"]
         if chosen.alpha:
-            found["rows"] = self._row_error(Z, X, rng)
+            some = slice(0, chosen.n_rebuilt)
+            found["rows"] = self._row_error(Z[some], X[some], rng)
             found["loss"] = found["loss"] + chosen.alpha * found["rows"]
         return found
 
