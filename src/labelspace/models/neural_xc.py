@@ -96,9 +96,10 @@ _FOR_SMALL: dict[str, Any] = {
     "keep_features": 0.6,
     "dropout": 0.3,
     "n_epochs": 15,
-    "row_rule": "adagrad",
-    "row_learning_rate": 3e-2,
 }
+# Where features are few, each is in many rows: adagrad, whose steps are too long for rare ones.
+_FEW_FEATURES = 10_000
+_FOR_FEW_FEATURES: dict[str, Any] = {"row_rule": "adagrad", "row_learning_rate": 3e-2}
 # Very few rows are learned in a moment, by a small network.
 _TINY = 2_000
 _FOR_TINY: dict[str, Any] = _FOR_SMALL | {
@@ -168,9 +169,9 @@ class NeuralXC(LabelRanker):
         First step size of dense layers, falling to zero: 0.0003 (0.0003).
     row_rule : {"adam", "adagrad"}, optional
         How rows of the tables of features and labels move; adagrad takes a third of the memory:
-        adam, few adagrad (adam).
+        adam, but adagrad with few rows of fewer than 10,000 features (adam).
     row_learning_rate : float, optional
-        First step size of the tables: 0.003, few 0.03 (0.0003).
+        First step size of the tables: 0.003, with adagrad so chosen 0.03 (0.0003).
     weight_decay : float, optional
         Of dense layers: 0 (0.0001).
     validation : float, default=0.0
@@ -425,6 +426,7 @@ class NeuralXC(LabelRanker):
             chosen |= _paper_widths(n_features, n_labels)
         elif n_examples < _SMALL:
             chosen |= _FOR_TINY if n_examples < _TINY else _FOR_SMALL
+            chosen |= _FOR_FEW_FEATURES if n_features < _FEW_FEATURES else {}
         return {
             name: value if getattr(self, name) is None else getattr(self, name)
             for name, value in chosen.items()

@@ -1,0 +1,259 @@
+"""What each part of NeuralXC is worth: ``python -m benchmarks.ablations.neural_xc``.
+
+Two sets of runs. *Parts* changes one choice at a time: weights of the reconstructions, dimension,
+sampling, what encoders are shown. One network is trained for each, on bibtex and on 4,000 rows of
+delicious. *Figures* has P@k and nDCG@k for k = 1 … 5 on training and test rows, as in the report's
+figures 3 to 6, beside other methods; eurlex57k and wordnet are cut to 10,000 training rows.
+
+Every run adds a line to ``results/ablations/neural_xc.jsonl`` and is not made again; tables and
+plots of the method's page are written from these lines alone (``--render`` does only that).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix, load_npz
+
+from benchmarks.corpora import ROOT, prepare
+from benchmarks.measure import Stopwatch
+from labelspace import metrics, models
+
+LINES = ROOT / "benchmarks" / "results" / "ablations" / "neural_xc.jsonl"
+PAGE = ROOT / "docs" / "methods" / "neural-xc.md"
+PICTURES = ROOT / "docs" / "assets"
+KS = (1, 2, 3, 4, 5)
+MEASURED_ROWS = 2000
+
+# Corpus: training rows.
+PART_CORPORA = {"bibtex": None, "delicious": 4000}
+PARTS: dict[str, list[dict[str, Any]]] = {
+    "as it is": [{}],
+    "reconstructions": [{"alpha": 0.0}, {"beta": 0.0}, {"alpha": 0.0, "beta": 0.0}],
+    "α": [{"alpha": 0.1}, {"alpha": 10.0}],
+    "β": [{"beta": 0.1}, {"beta": 10.0}],
+    "dimension": [{"dim": dim, "label_dim": dim} for dim in (32, 64, 128, 512)],
+    "sampling": [{"n_zeros": 64}, {"n_sampled": 64}, {"n_rebuilt": 256, "n_zeros": 2048}],
+    "shown to encoders": [{"keep_features": 1.0}, {"keep_labels": 1.0}],
+    "scores": [{"cosine": 0.0}],
+    "network": [{"regressor_hidden": (256,)}, {"hidden": (256,)}],
+    "the report's": [{"preset": "paper"}],
+}
+
+FIGURE_CORPORA = {"bibtex": None, "delicious": None, "eurlex57k": 10_000, "wordnet": 10_000}
+FIGURE_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "NeuralXC": ("neuralxc", {}),
+    "NeuralXC, the report's": ("neuralxc", {"preset": "paper"}),
+    "one-vs-all": ("one-vs-all", {}),
+    "knn": ("knn", {}),
+    "random": ("random", {}),
+}
+# Too slow, or of no use, at this size.
+LEFT_OUT = {("NeuralXC, the report's", "eurlex57k"), ("NeuralXC, the report's", "wordnet")}
+
+
+def measure(
+    corpus: str, n_rows: int | None, method: str, parameters: dict[str, Any], seed: int
+) -> dict[str, Any]:
+    """Train once and return what training and test rows give."""
+    X, Y, X_test, Y_test = _rows(corpus, n_rows)
+    with Stopwatch() as watch:
+        model = models.make(method, **parameters, random_state=seed, n_threads=1).fit(X, Y)
+    some = slice(0, MEASURED_ROWS)
+    found: dict[str, Any] = {"cpu_s": round(watch.cpu_s, 2)}
+    for part, rows, labels in (("train", X[some], Y[some]), ("test", X_test, Y_test)):
+        figures = metrics.evaluate(labels, model.predict_topk(rows, 5), ks=KS)
+        found[part] = {name: round(value, 2) for name, value in figures.items()}
+    return found
+
+
+def wanted() -> list[dict[str, Any]]:
+    """Return all runs, those of the figures first."""
+    figures = [
+        {"set": "figures", "corpus": corpus, "n_rows": n_rows, "method": title}
+        for corpus, n_rows in FIGURE_CORPORA.items()
+        for title in FIGURE_METHODS
+        if (title, corpus) not in LEFT_OUT
+    ]
+    parts = [
+        {"set": "parts", "corpus": corpus, "n_rows": n_rows, "parameters": parameters}
+        for variants in PARTS.values()
+        for parameters in variants
+        for corpus, n_rows in PART_CORPORA.items()
+    ]
+    return figures + parts
+
+
+def run(which: str, corpora: list[str], seeds: list[int], budget_s: float) -> None:
+    """Make the runs that are not there yet."""
+    started = time.monotonic()
+    there = {_key(line) for line in read_lines()}
+    for asked in wanted():
+        for seed in seeds:
+            line = asked | {"seed": seed}
+            if asked["set"] != which or asked["corpus"] not in corpora or _key(line) in there:
+                continue
+            if time.monotonic() - started > budget_s:
+                print("The time for one command is over: run it again to go on.")
+                return
+            if which == "figures":
+                method, parameters = FIGURE_METHODS[asked["method"]]
+            else:
+                method, parameters = "neuralxc", {"n_learners": 1} | asked["parameters"]
+            line |= measure(asked["corpus"], asked["n_rows"], method, parameters, seed)
+            LINES.parent.mkdir(parents=True, exist_ok=True)
+            with open(LINES, "a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+            print(asked, line["test"]["P@1"], line["test"]["P@5"], line["cpu_s"], flush=True)
+
+
+def read_lines() -> list[dict[str, Any]]:
+    """Return what has been measured."""
+    if not LINES.exists():
+        return []
+    return [json.loads(line) for line in LINES.read_text(encoding="utf-8").splitlines()]
+
+
+def render() -> None:
+    """Write the tables and plots of the method's page."""
+    lines = read_lines()
+    _write("figures", "\n\n".join([_figure_table(lines), *_pictures(lines)]))
+    _write("parts", _part_table([line for line in lines if line["set"] == "parts"]))
+
+
+def _write(mark: str, text: str) -> None:
+    begin, end = f"<!-- {mark} -->", f"<!-- {mark}: end -->"
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+
+
+def _figure_table(lines: list[dict[str, Any]]) -> str:
+    rows = ["| corpus | method | rows | P@1 … P@5 | nDCG@1 … nDCG@5 |", "|---|---|---|---|---|"]
+    for corpus, n_rows in FIGURE_CORPORA.items():
+        for title in FIGURE_METHODS:
+            for line in _of(lines, corpus, title):
+                size = f", {n_rows:,} rows" if n_rows else ""
+                for part in ("train", "test"):
+                    cells = [
+                        " ".join(f"{line[part][f'{name}@{k}']:.1f}" for k in KS)
+                        for name in ("P", "nDCG")
+                    ]
+                    rows.append(
+                        f"| {corpus}{size} | {title} | {part} | " + " | ".join(cells) + " |"
+                    )
+    return "\n".join(rows)
+
+
+def _part_table(lines: list[dict[str, Any]]) -> str:
+    names = [name for name in PART_CORPORA if any(line["corpus"] == name for line in lines)]
+    heads = [f"{name}: P@1 / P@3 / P@5, train P@1, CPU s" for name in names]
+    rows = ["| what | " + " | ".join(heads) + " |", "|---" * (len(names) + 1) + "|"]
+    for what, variants in PARTS.items():
+        for parameters in variants:
+            given = ", ".join(f"{name}={value}" for name, value in parameters.items())
+            cells = []
+            for name in names:
+                found = [
+                    line
+                    for line in lines
+                    if line["corpus"] == name and _same(line["parameters"], parameters)
+                ]
+                cells.append(_cell(found) if found else "–")
+            rows.append(f"| {what}: `{given}` |" if given else f"| {what} |")
+            rows[-1] += " " + " | ".join(cells) + " |"
+    return "\n".join(rows)
+
+
+def _cell(found: list[dict[str, Any]]) -> str:
+    def mean(part: str, name: str) -> float:
+        return float(np.mean([line[part][name] for line in found]))
+
+    precisions = " / ".join(f"{mean('test', f'P@{k}'):.2f}" for k in (1, 3, 5))
+    cpu = np.mean([line["cpu_s"] for line in found])
+    return f"{precisions}, {mean('train', 'P@1'):.1f}, {cpu:.1f}"
+
+
+def _pictures(lines: list[dict[str, Any]]) -> list[str]:
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "labelspace"
+    from matplotlib import pyplot
+
+    links = []
+    for name, numbers in (("P", "3 and 4"), ("nDCG", "5 and 6")):
+        corpora = [corpus for corpus in FIGURE_CORPORA if _any(lines, corpus)]
+        if not corpora:
+            continue
+        figure, grid = pyplot.subplots(
+            2, len(corpora), figsize=(3.1 * len(corpora), 5.6), layout="constrained", squeeze=False
+        )
+        for column, corpus in enumerate(corpora):
+            for row, part in enumerate(("train", "test")):
+                axes = grid[row][column]
+                for color, title in enumerate(FIGURE_METHODS):
+                    for line in _of(lines, corpus, title):
+                        values = [line[part][f"{name}@{k}"] for k in KS]
+                        axes.plot(KS, values, "o-", color=f"C{color}", ms=3, label=title)
+                axes.set(title=f"{corpus}, {part}", xticks=KS, ylim=(0, 100))
+                axes.grid(alpha=0.25)
+        grid[0][0].legend(fontsize=7, frameon=False)
+        grid[1][0].set(xlabel="k", ylabel=f"{name}@k")
+        path = PICTURES / f"neural-xc-{name.lower()}.svg"
+        figure.savefig(path, metadata={"Date": None})
+        pyplot.close(figure)
+        links.append(f"![{name}@k on training and test rows](../assets/{path.name})")
+        links.append(f"*{name}@k, as in the report's figures {numbers}.*")
+    return links
+
+
+def _any(lines: list[dict[str, Any]], corpus: str) -> bool:
+    return any(_of(lines, corpus, title) for title in FIGURE_METHODS)
+
+
+def _of(lines: list[dict[str, Any]], corpus: str, title: str) -> list[dict[str, Any]]:
+    found = [line for line in lines if line["set"] == "figures" and line["corpus"] == corpus]
+    return [line for line in found if line["method"] == title][:1]
+
+
+def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _key(line: dict[str, Any]) -> str:
+    named = {name: line.get(name) for name in ("set", "corpus", "method", "parameters", "seed")}
+    return json.dumps(named, sort_keys=True)
+
+
+def _rows(corpus: str, n_rows: int | None) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix]:
+    folder = Path(prepare(corpus).folder)
+    X, Y, X_test, Y_test = (
+        csr_matrix(load_npz(folder / f"{part}_{which}.npz"), dtype=np.float32)
+        for part in ("train", "test")
+        for which in "XY"
+    )
+    kept = np.random.default_rng(0).permutation(X.shape[0])[:n_rows]
+    asked = np.random.default_rng(1).permutation(X_test.shape[0])
+    asked = asked[: 2 * MEASURED_ROWS] if n_rows else asked
+    return X[kept], Y[kept], X_test[asked], Y_test[asked]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--render", action="store_true", help="only write tables and plots")
+    parser.add_argument("--set", default="parts", choices=("parts", "figures"))
+    parser.add_argument("--corpora", default=",".join(FIGURE_CORPORA))
+    parser.add_argument("--seeds", default="0")
+    parser.add_argument("--budget", type=float, default=55.0, help="minutes")
+    chosen = parser.parse_args()
+    if not chosen.render:
+        numbers = [int(seed) for seed in chosen.seeds.split(",")]
+        run(chosen.set, chosen.corpora.split(","), numbers, 60.0 * chosen.budget)
+    render()
