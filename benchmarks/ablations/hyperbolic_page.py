@@ -122,7 +122,7 @@ def _learners(lines: list[Line]) -> str:
         few = [_cell(lines, corpus, "poincare", 5, n) for corpus in studies.CORPORA]
         many = _figures(whole["found"][str(n)]) if whole else "–"
         rows.append([str(n), many, *few, PAPER_LEARNERS[n]])
-    head = [f"4,000 rows of {corpus}, 5" for corpus in studies.CORPORA]
+    head = [f"{studies.N_ROWS:,} rows of {corpus}, 5" for corpus in studies.CORPORA]
     return _table(["learners", "all of wordnet, 50 dimensions", *head, "paper, wiki10, 50"], rows)
 
 
@@ -133,8 +133,8 @@ def _answers(lines: list[Line]) -> str:
             cells = []
             for corpus in studies.CORPORA:
                 line = _find(lines, study="grid", corpus=corpus, space="poincare", dim=dim)
-                cells.append(_spread(line["found"][answer]["6"]["groups"]) if line else "–")
-            rows.append([f"{answer}, dimension {dim}, 6 learners", *cells, "–"])
+                cells.append(_spread(line["found"][answer]["3"]["groups"]) if line else "–")
+            rows.append([f"{answer}, dimension {dim}, 3 learners", *cells, "–"])
     for line in (one for one in lines if one["study"] == "search"):
         for answer, figures in line["answers"].items():
             rows.append([f"{answer}, dimension 50, 1 learner", "–", "–", _figures(figures)])

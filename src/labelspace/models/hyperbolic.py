@@ -49,7 +49,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "label_scale": None,
         "answer": "both",
         "voting": "weighted",
-        "search": "clustered",
+        "search": "kmeans",
     },
     "paper": {
         "n_learners": 15,
@@ -129,11 +129,10 @@ class Hyperbolic(LabelRanker):
     label_votes : float, optional
         With both, what all votes of labels count against all votes of rows: chosen as
         ``vote_alpha`` is; with fewer than 5,000 rows 0.5.
-    search : {"clustered", "centroids", "exact"}, optional
-        Index of the training rows and of the labels: clustered (centroids, one random row in
-        3,000).
-    n_probes : int, default=32
-        Lists that "centroids" and "clustered" look into: more finds more and takes longer.
+    search : {"kmeans", "clustered", "centroids", "exact"}, optional
+        Index of the training rows and of the labels: kmeans (centroids, one random row in 3,000).
+    n_probes : int, default=24
+        Lists that a search looks into unless it is exact: more finds more and takes longer.
     storage : {"int8", "float32"}, default="int8"
         How maps are kept.
     use_learners : int, optional
@@ -222,7 +221,7 @@ class Hyperbolic(LabelRanker):
         vote_alpha: float | None = None,
         label_votes: float | None = None,
         search: str | None = None,
-        n_probes: int = 32,
+        n_probes: int = 24,
         storage: str = "int8",
         use_learners: int | None = None,
         idf: bool = False,

@@ -1,7 +1,8 @@
 """Nearest places in a space by its own distance: the ball, the sphere, or euclidean space.
 
 Exact search looks at every place. ``"centroids"`` draws one place in 3,000 at random and looks only
-into the lists around the nearest of them (Gerald and Baskiotis, 2019). ``"clustered"`` is the
+into the lists around the nearest of them (Gerald and Baskiotis, 2019). ``"kmeans"`` has more lists,
+around the middles that k-means finds by the space's own distance. ``"clustered"`` is the
 shared index for largest inner products, which the space's ``queries`` and ``keys`` turn into
 nearest places; near the ball's edge float32 products cancel, so more are fetched than asked for and
 ranked again by distance in float64. The shared graph index does not serve here: it joins keys by
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from labelspace.search import _places_kernels as kernels
 from labelspace.search.clustered import ClusteredIndex
@@ -27,11 +29,14 @@ SPACES: dict[str, ModuleType] = {
     "sphere": sphere,
     "euclidean": euclidean,
 }
-KINDS = ("exact", "centroids", "clustered")
+KINDS = ("exact", "centroids", "kmeans", "clustered")
 
 # The shared index is asked for this many times as many places as are wanted.
 _MORE = 4
 _PLACES_PER_CENTROID = 3000
+# k-means needs no more places per list, and no more rounds, to find the middles.
+_POINTS_PER_LIST = 64
+_ROUNDS = 6
 
 
 class PlaceIndex(Storable):
@@ -44,10 +49,10 @@ class PlaceIndex(Storable):
         Points of the space.
     ids : ndarray of shape (n_places,), optional
         Number under which each place is found; its position unless given.
-    search : {"exact", "centroids", "clustered"}
+    search : {"exact", "centroids", "kmeans", "clustered"}
     n_lists : int, optional
         Centroids of the lists; unless given one for 3,000 places with ``"centroids"``, and the
-        root of their number with ``"clustered"``.
+        root of their number with ``"kmeans"`` and ``"clustered"``.
     n_probes : int
         Lists that a query looks into.
     seed : int
@@ -80,15 +85,16 @@ class PlaceIndex(Storable):
         self.n_probes = n_probes
         ids = np.arange(len(places)) if ids is None else ids
         places = np.ascontiguousarray(places, dtype=np.float32)
-        centroids = places[:1] if len(places) else np.zeros((1, places.shape[1]), dtype=np.float32)
-        if search == "centroids" and len(places):
-            wanted = len(places) // _PLACES_PER_CENTROID if n_lists is None else n_lists
-            drawn = np.random.default_rng(seed).choice(
-                len(places), min(max(wanted, 1), len(places)), replace=False
-            )
-            centroids = places[np.sort(drawn)]
-        self.centroids = np.ascontiguousarray(centroids)
-        self.centroid_gaps = self._gaps(self.centroids)
+        n_wanted = 1
+        if search == "centroids":
+            n_wanted = len(places) // _PLACES_PER_CENTROID if n_lists is None else n_lists
+        elif search == "kmeans":
+            n_wanted = round(np.sqrt(len(places))) if n_lists is None else n_lists
+        n_wanted = min(max(n_wanted, 1), len(places))
+        mixed = np.random.default_rng(seed).permutation(len(places))
+        self._around(places[np.sort(mixed[:n_wanted])])
+        if search == "kmeans":
+            self._improve(places[mixed[: _POINTS_PER_LIST * n_wanted]])
         self._arrange(places, ids.astype(np.int64))
         self.index: ClusteredIndex | None = None
         if search == "clustered":
@@ -147,6 +153,23 @@ class PlaceIndex(Storable):
             there = np.isfinite(apart)
             apart[there] = 2.0 * np.arcsin(np.minimum(apart[there] / 2.0, 1.0))
         return apart.astype(np.float32)
+
+    def _around(self, centroids: NDArray[Any]) -> None:
+        if not len(centroids):
+            centroids = np.zeros((1, centroids.shape[1]))
+        self.centroids = np.ascontiguousarray(centroids, dtype=np.float32)
+        self.centroid_gaps = self._gaps(self.centroids)
+
+    def _improve(self, some: NDArray[np.float32]) -> None:
+        """Move each centroid to the middle of the places nearest to it, a few times."""
+        for _ in range(_ROUNDS):
+            lists = self._nearest_list(some)
+            shape = len(self.centroids), len(some)
+            members = csr_matrix((np.ones(len(some)), (lists, np.arange(len(some)))), shape)
+            filled = np.diff(members.indptr) > 0
+            centroids = self.centroids.copy()
+            centroids[filled] = SPACES[self.space].midpoints(members[filled], some)
+            self._around(centroids)
 
     def _arrange(self, places: NDArray[np.float32], ids: NDArray[np.int64]) -> None:
         lists = self._nearest_list(places)
