@@ -110,7 +110,7 @@ _FOR_SMALL: dict[str, dict[str, Any]] = {
         "learning_rate": 5e-3,
         "batch_size": 128,
     },
-    "paper": {"dim": 100, "hidden": (256,), "n_epochs": 100},
+    "paper": {"dim": 100, "hidden": (256,), "n_epochs": 40},
 }
 _CHOSEN = {"n_neighbors": 20, "vote_gamma": 10.0, "label_votes": 0.5}
 # Rows to choose by how many neighbours vote; with few rows none can be spared.
@@ -165,7 +165,7 @@ class DXML(LabelRanker):
         What it weighs that a row's labels are nearer to it than labels that it lacks; their
         vectors then learn along: 1 (0).
     n_epochs : int, optional
-        Passes over the rows: 8 (30, few 100); very small corpora get more, for 60 steps.
+        Passes over the rows: 8 (30, few 40); very small corpora get more, for 60 steps.
     batch_size : int, optional
         Rows in a step: 512, few 128 (128).
     learning_rate : float, optional
