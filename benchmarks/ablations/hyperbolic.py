@@ -41,7 +41,7 @@ from labelspace.space import poincare
 
 FILE = RESULTS / "ablations" / "hyperbolic.jsonl"
 CORPORA = ("wordnet", "delicious")
-N_ROWS, N_CHOOSE, N_TEST = 3000, 500, 2000
+N_ROWS, N_CHOOSE, N_TEST = 2000, 500, 2000
 """Rows to learn from, to choose the weights of votes by, both of train, and to test on."""
 DIMS = (5, 10, 25, 50)
 TRAINED = {5: 15, 10: 6, 25: 3, 50: 3}
