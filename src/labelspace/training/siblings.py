@@ -104,19 +104,18 @@ def train_siblings(
             seed,
         )
 
-    solved = []
+    solved: list[_Found] = []
+    n_passes = 1
     with (
         progress.task("training the tree", total=len(parents)) as advance,
         ThreadPoolExecutor(n_threads) as pool,
     ):
         chunks = [parents[start::n_chunks] for start in range(n_chunks)]
-        for part in pool.map(solve, chunks):
-            solved.append(part)
+        for *part, taken in pool.map(solve, chunks):
+            solved.append(_Found(*part))
+            n_passes = max(n_passes, taken)
             advance(len(parents) // n_chunks)
-    *parts, n_passes = zip(*solved, strict=True)
-    nodes, counts, biases, features, values = map(np.concatenate, parts)
-    found = _Found(nodes, counts, biases, rows.feature_of[features], values)
-    return _put_together(found, tree.n_nodes, X.shape[1], max(n_passes))
+    return _put_together(solved, rows.feature_of, (tree.n_nodes, X.shape[1]), n_passes)
 
 
 def train_one_slack(
@@ -165,11 +164,10 @@ def train_one_slack(
         max_iter,
         seed,
     )
-    nodes, counts, biases, features, values = one_slack.from_blocks(
-        weights, tree.first_child, *blocks[:3], np.float32(min_weight)
+    found = _Found(
+        *one_slack.from_blocks(weights, tree.first_child, *blocks[:3], np.float32(min_weight))
     )
-    found = _Found(nodes, counts, biases, rows.feature_of[features], values)
-    return _put_together(found, tree.n_nodes, X.shape[1], n_passes)
+    return _put_together([found], rows.feature_of, (tree.n_nodes, X.shape[1]), n_passes)
 
 
 class _Found(NamedTuple):
@@ -178,14 +176,32 @@ class _Found(NamedTuple):
     nodes: NDArray[np.int64]
     counts: NDArray[np.int64]
     biases: NDArray[np.float32]
-    features: NDArray[np.int64]
+    features: NDArray[np.int32]
     values: NDArray[np.float32]
 
 
-def _put_together(found: _Found, n_nodes: int, n_features: int, n_iter: int) -> NodePredictors:
-    biases = np.zeros(n_nodes, dtype=np.float32)
-    biases[found.nodes] = found.biases
-    places = (np.repeat(found.nodes, found.counts), found.features)
-    weights = csr_matrix((found.values, places), shape=(n_nodes, n_features))
+def _put_together(
+    solved: list[_Found], feature_of: NDArray[np.int64], shape: tuple[int, int], n_iter: int
+) -> NodePredictors:
+    """Put the weights of all nodes into one matrix, and let go of each part on the way.
+
+    The weights of a large tree fill much of the memory: they are there at most twice.
+    """
+    biases = np.zeros(shape[0], dtype=np.float32)
+    counts = np.zeros(shape[0], dtype=np.int64)
+    for part in solved:
+        biases[part.nodes] = part.biases
+        counts[part.nodes] = part.counts
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    indices = np.empty(indptr[-1], dtype=np.int32)
+    data = np.empty(indptr[-1], dtype=np.float32)
+    feature_of = feature_of.astype(np.int32)
+    while solved:
+        part = solved.pop()
+        begun = np.cumsum(part.counts) - part.counts
+        places = np.repeat(indptr[part.nodes] - begun, part.counts) + np.arange(len(part.values))
+        indices[places] = feature_of[part.features]
+        data[places] = part.values
+    weights = csr_matrix((data, indices, indptr), shape=shape)
     weights.sort_indices()
     return NodePredictors(weights, biases, n_iter)
