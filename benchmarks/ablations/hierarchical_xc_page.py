@@ -6,11 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.corpora import ROOT
+from benchmarks import results
+from benchmarks.corpora import BY_SIZE, ROOT
 
 PAGE = ROOT / "docs" / "methods" / "hierarchical-xc.md"
 PLOT = ROOT / "docs" / "assets" / "hierarchical-xc.svg"
 KS = (1, 2, 3, 4, 5)
+BESIDE = ("hierarchicalxc", "label-tree", "one-vs-all", "omikuji-parabel", "napkinxc-plt")
+"""Methods of the common benchmarks that are shown: trees of labels, and no tree."""
 Line = dict[str, Any]
 
 
@@ -24,8 +27,30 @@ def render(lines: Sequence[Line]) -> None:
             here = _defaults(lines) + here
         block = re.compile(rf"(<!-- {part} -->\n).*?(<!-- {part}: end -->)", re.DOTALL)
         text = block.sub(lambda found, here=here, table=table: _between(found, table(here)), text)
+    block = re.compile(r"(<!-- corpora -->\n).*?(<!-- corpora: end -->)", re.DOTALL)
+    text = block.sub(lambda found: _between(found, beside()), text)
     PAGE.write_text(text, encoding="utf-8")
     plot([line for line in lines if line["part"] == "figures"])
+
+
+def beside() -> str:
+    """Return a table of this method and others on all corpora, from the common benchmarks."""
+    rows = [
+        "| corpus | method | P@1 | P@3 | P@5 | training, CPU s | training, MiB | model, MiB "
+        "| ms a row |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    asked = {"split": "given", "status": results.DONE, "parameters": {}, "seed": 0}
+    lines = [line for line in results.latest(results.read_lines()) if asked.items() <= line.items()]
+    for corpus in BY_SIZE:
+        for method in BESIDE:
+            for line in lines:
+                if (line["corpus"], line["method"]) == (corpus, method):
+                    cells = [f"{line['metrics'][name]:.2f}" for name in ("P@1", "P@3", "P@5")]
+                    cells += [f"{line['train_cpu_s']:.1f}", f"{line['train_peak_mib']:,.0f}"]
+                    cells += [f"{line['model_mib']:,.0f}", f"{line['batch_cpu_ms']:.3f}"]
+                    rows.append(f"| {corpus} | {method} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
 
 
 def report(lines: Sequence[Line]) -> str:
