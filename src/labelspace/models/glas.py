@@ -128,8 +128,8 @@ class GLaS(LabelRanker):
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where to learn; auto takes a GPU if there is one.
     search : {"auto", "exact", "clustered", "graph", "product"}, default="auto"
-        Index of the labels; auto is exact up to 2,000 labels and clustered above; the most
-        frequent labels are always looked at.
+        Index of the labels; auto is exact up to 2,000 labels and clustered above, where the most
+        frequent labels are always looked at, and others by short forms up to 100,000 labels.
     n_probes : int, default=16
         Lists that clustered and product search look into: more finds more and takes longer.
     storage : {"int8", "float32"}, default="int8"

@@ -35,3 +35,15 @@ def _dot(query, key):
     for t in range(query.shape[0]):
         product += query[t] * np.float32(key[t])
     return product
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def compare(queries, places, keys, scales, products):
+    """Fill ``products`` of each query with the keys at its ``places``; -inf where there is none."""
+    for at in range(queries.shape[0]):
+        for number in range(places.shape[1]):
+            place = places[at, number]
+            if place < 0:
+                products[at, number] = -np.inf
+            else:
+                products[at, number] = _dot(queries[at], keys[place]) * scales[place]
