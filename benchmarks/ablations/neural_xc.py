@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, load_npz
 
-from benchmarks.corpora import ROOT, prepare
+from benchmarks.corpora import BY_SIZE, ROOT, prepare
 from benchmarks.measure import Stopwatch
 from labelspace import metrics, models
 
@@ -52,6 +52,12 @@ FIGURE_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "one-vs-all": ("one-vs-all", {}),
     "knn": ("knn", {}),
     "random": ("random", {}),
+}
+MEASURED = {
+    "NeuralXC": "neuralxc",
+    "one-vs-all": "one-vs-all",
+    "napkinXC, one-vs-all": "napkinxc-br",
+    "PECOS XR-Linear": "pecos-xr-linear",
 }
 # Too slow, or of no use, at this size.
 LEFT_OUT = {("NeuralXC, the report's", "eurlex57k"), ("NeuralXC, the report's", "wordnet")}
@@ -122,6 +128,7 @@ def read_lines() -> list[dict[str, Any]]:
 def render() -> None:
     """Write the tables and plots of the method's page."""
     lines = read_lines()
+    _write("measured", _measured_table())
     _write("figures", "\n\n".join([_figure_table(lines), *_pictures(lines)]))
     _write("parts", _part_table([line for line in lines if line["set"] == "parts"]))
 
@@ -132,6 +139,31 @@ def _write(mark: str, text: str) -> None:
     before, _, rest = page.partition(begin)
     _, _, after = rest.partition(end)
     PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+
+
+def _measured_table() -> str:
+    """Return the benchmark runs of the default, beside those of other systems."""
+    head = "| corpus | system | P@1 | P@3 | P@5 | training, CPU s | peak MiB | splits |"
+    rows = [head, "|---|---|--:|--:|--:|--:|--:|---|"]
+    for corpus in BY_SIZE:
+        path = ROOT / "benchmarks" / "results" / f"{corpus}.jsonl"
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        done = [line for line in lines if line.get("metrics") and not line["parameters"]]
+        for title, method in MEASURED.items():
+            latest = {line["split"]: line for line in done if line["method"] == method}
+            drawn = [line for split, line in latest.items() if split.startswith("random")]
+            some = drawn or list(latest.values())
+            if not some or not any(line["method"] == "neuralxc" for line in done):
+                continue
+            figures = [
+                float(np.mean([line["metrics"][f"P@{k}"] for line in some])) for k in (1, 3, 5)
+            ]
+            cells = [f"{value:.2f}" for value in figures]
+            cells.append(f"{np.mean([line['train_cpu_s'] for line in some]):.0f}")
+            cells.append(f"{max(line['train_peak_mib'] for line in some):,.0f}")
+            cells.append(f"{len(drawn)} random" if drawn else "given")
+            rows.append(f"| {corpus} | {title} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
 
 
 def _figure_table(lines: list[dict[str, Any]]) -> str:
