@@ -3,7 +3,8 @@
 Two sets of runs. *Parts* changes one choice at a time: weights of the reconstructions, dimension,
 sampling, what encoders are shown. One network is trained for each, on bibtex and on 4,000 rows of
 delicious. *Figures* has P@k and nDCG@k for k = 1 … 5 on training and test rows, as in the report's
-figures 3 to 6, beside other methods; eurlex57k and wordnet are cut to 10,000 training rows.
+figures 3 to 6, of one network beside other methods; eurlex57k and wordnet are cut to 10,000
+training rows. What both sets ask for is run once.
 
 Every run adds a line to ``results/ablations/neural_xc.jsonl`` and is not made again; tables and
 plots of the method's page are written from these lines alone (``--render`` does only that).
@@ -47,7 +48,7 @@ PARTS: dict[str, list[dict[str, Any]]] = {
 
 FIGURE_CORPORA = {"bibtex": None, "delicious": None, "eurlex57k": 10_000, "wordnet": 10_000}
 FIGURE_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
-    "NeuralXC": ("neuralxc", {}),
+    "NeuralXC": ("neuralxc", {"n_learners": 1}),
     "NeuralXC, the report's": ("neuralxc", {"preset": "paper"}),
     "one-vs-all": ("one-vs-all", {}),
     "knn": ("knn", {}),
@@ -111,11 +112,25 @@ def run(which: str, corpora: list[str], seeds: list[int], budget_s: float) -> No
                 method, parameters = FIGURE_METHODS[asked["method"]]
             else:
                 method, parameters = "neuralxc", {"n_learners": 1} | asked["parameters"]
-            line |= measure(asked["corpus"], asked["n_rows"], method, parameters, seed)
+            line |= _shared(line, parameters) or measure(
+                asked["corpus"], asked["n_rows"], method, parameters, seed
+            )
             LINES.parent.mkdir(parents=True, exist_ok=True)
             with open(LINES, "a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
             print(asked, line["test"]["P@1"], line["test"]["P@5"], line["cpu_s"], flush=True)
+
+
+def _shared(line: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what a run of the other set has measured, if it is the same run."""
+    if line["set"] != "figures" or not line["method"].startswith("NeuralXC"):
+        return None
+    changed = {name: value for name, value in parameters.items() if name != "n_learners"}
+    for other in read_lines():
+        alike = all(other[name] == line[name] for name in ("corpus", "n_rows", "seed"))
+        if other["set"] == "parts" and alike and _same(other["parameters"], changed):
+            return {name: other[name] for name in ("cpu_s", "train", "test")}
+    return None
 
 
 def read_lines() -> list[dict[str, Any]]:
