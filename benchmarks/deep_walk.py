@@ -180,10 +180,13 @@ if __name__ == "__main__":
     parser.add_argument("--corpora", default=",".join(CORPORA))
     chosen = parser.parse_args()
     if not chosen.render:
-        lines = []
-        for name in chosen.corpora.split(","):
+        names = chosen.corpora.split(",")
+        there = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
+        lines = [line for line in there if line["corpus"] not in names]
+        for name in names:
             lines.append(measure(name))
             print(lines[-1], flush=True)
+        lines.sort(key=lambda line: CORPORA.index(line["corpus"]))
         RESULTS.parent.mkdir(parents=True, exist_ok=True)
         RESULTS.write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
     render()

@@ -176,8 +176,8 @@ class DXML(LabelRanker):
     n_probes : int, optional
         Clusters that are searched, nearest first: 8 (1).
     n_neighbors : int, optional
-        Training rows that vote, for each network. Chosen by asking about rows held out unless
-        given; 20 for fewer than 500 rows.
+        Training rows that vote, for each network. Chosen by asking about rows that a network has
+        not seen unless given; 20 for fewer than 500 rows.
     voting : {"weighted", "counts"}, optional
         Whether a vote counts e^{γ(cos − 1)} or one: weighted (counts).
     vote_gamma : float, optional
@@ -326,30 +326,33 @@ class DXML(LabelRanker):
         random = check_random_state(self.random_state)
         seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
         usable = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
-        held_out = self._held_out(usable, seeds[0])
-        learned = np.setdiff1d(usable, held_out)
-        if held_out.size and X.shape[0] < _SMALL:
+        left_out = self._left_out(usable, seeds, seeds[0])
+        if len(seeds) == 1 and left_out[0].size and X.shape[0] < _SMALL:
             # So few rows are missed in training: they are held out of one more network only.
-            self.learners_ = [self._learner(X, Y, learned, usable, seeds[0] // 2)]
-            self._choose_votes(csr_matrix(X[held_out]), held_out)
-            learned, held_out = usable, held_out[:0]
-        self.learners_ = []
-        for seed in progress.track(seeds, "Training networks"):
-            self.learners_.append(self._learner(X, Y, learned, usable, seed))
-        if held_out.size:
-            self._choose_votes(csr_matrix(X[held_out]), held_out)
+            self.learners_ = [self._learner(X, Y, left_out[0], usable, seeds[0] // 2)]
+            self._choose_votes(X, left_out[0])
+            left_out = [usable[:0]]
+        self.learners_ = [
+            self._learner(X, Y, rows, usable, seed)
+            for rows, seed in progress.track(
+                list(zip(left_out, seeds, strict=True)), "Training networks"
+            )
+        ]
+        if left_out[0].size:
+            self._choose_votes(X, left_out[0])
 
     def _learner(
         self,
         X: csr_matrix,
         Y: csr_matrix,
-        learned: NDArray[np.int64],
+        left_out: NDArray[np.int64],
         voters: NDArray[np.int64],
         seed: int,
     ) -> DeepLearner:
-        """Learn a network from some rows; let more vote."""
+        """Learn a network from all voters but those that are left out."""
         from labelspace.training.row_targets import RowTargetTask
 
+        learned = np.setdiff1d(voters, left_out)
         labels = csr_matrix(Y[learned])
         neighbors = None
         kind = self.settings_["targets"]
@@ -423,7 +426,7 @@ class DXML(LabelRanker):
         return self._votes(self.rows_.encode(X)).explain(self.Y_, top, n_reasons)
 
     def _votes(self, X: csr_matrix) -> Ballot:
-        rows, labels = self._found(X, self.settings_["n_neighbors"])
+        rows, labels = self._found(X, self.settings_["n_neighbors"], self.learners_)
         # A row without known features lies nowhere, but a network puts it somewhere.
         rows.products[np.diff(X.indptr) == 0] = 0.0
         if self.settings_["voting"] == "counts":
@@ -431,10 +434,10 @@ class DXML(LabelRanker):
         chosen = self.settings_
         return Ballot.weighted(rows, labels, chosen["vote_gamma"], chosen["label_votes"])
 
-    def _found(self, X: csr_matrix, n_rows: int) -> tuple[Found, Found]:
-        """Return the training rows and the labels that the networks find near each row."""
+    def _found(self, X: csr_matrix, n_rows: int, asked: list[DeepLearner]) -> tuple[Found, Found]:
+        """Return the training rows and the labels that networks find near each row."""
         n_labels = _LABELS_FOUND if self.settings_["label_votes"] else 0
-        return search_all(self.learners_, X, n_rows, n_labels)
+        return search_all(asked, X, n_rows, n_labels)
 
     def _filled(self, top: TopK) -> TopK:
         """Give rows that nobody voted on the most frequent labels."""
@@ -446,10 +449,16 @@ class DXML(LabelRanker):
         return top
 
     def _choose_votes(self, X: csr_matrix, rows: NDArray[np.int64]) -> None:
-        """Choose what was not given about votes by asking about rows held out."""
+        """Choose what was not given about votes by asking about rows that were left out.
+
+        Where networks left out different rows, only the first is asked; all of them together then
+        let as many rows vote as is best for one.
+        """
+        asked = self.learners_ if X.shape[0] >= _SMALL else self.learners_[:1]
+        rows = np.sort(rows[: _HELD_OUT[1]])
         given = {name: getattr(self, name) for name in _CHOSEN}
         numbers = N_NEIGHBORS if given["n_neighbors"] is None else [given["n_neighbors"]]
-        found, labels = self._found(X, max(numbers) + 1)
+        found, labels = self._found(csr_matrix(X[rows]), max(numbers) + 1, asked)
         found.products[found.ids == rows[:, np.newaxis]] = -np.inf
         if not self.settings_["label_votes"]:
             given["label_votes"] = 0.0
@@ -458,21 +467,35 @@ class DXML(LabelRanker):
             labels,
             self.Y_,
             csr_matrix(self.Y_[rows]),
-            n_learners=len(self.learners_),
+            n_learners=len(asked),
             counted=self.settings_["voting"] == "counts",
             n_neighbors=numbers,
             gammas=GAMMAS if given["vote_gamma"] is None else [given["vote_gamma"]],
             label_votes=LABEL_VOTES if given["label_votes"] is None else [given["label_votes"]],
         )
         self.settings_.update(zip(_CHOSEN, choice, strict=True))
+        if given["n_neighbors"] is None:
+            self.settings_["n_neighbors"] = -(
+                -choice.n_neighbors * len(asked) // len(self.learners_)
+            )
 
-    def _held_out(self, usable: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-        """Return rows to choose by how many neighbours vote, if there is something to choose."""
+    def _left_out(
+        self, usable: NDArray[np.int64], seeds: list[int], seed: int
+    ) -> list[NDArray[np.int64]]:
+        """Return the rows that each network does without, in a random order.
+
+        By these it is chosen how many neighbours vote. Several networks of few rows leave out a
+        part each: they differ more, and to one of them a row looks as a new row does.
+        """
         wanted = ["n_neighbors"] if self.settings_["voting"] == "counts" else list(_CHOSEN)
-        if usable.size < _FEW or all(getattr(self, name) is not None for name in wanted):
-            return usable[:0]
+        given = all(getattr(self, name) is not None for name in wanted)
+        rows = np.random.default_rng(seed).permutation(usable)
+        if usable.size >= _FEW and len(seeds) > 1 and self.n_examples_ < _SMALL:
+            return np.array_split(rows, len(seeds))
+        if usable.size < _FEW or given:
+            return [usable[:0]] * len(seeds)
         n_rows = min(int(np.clip(usable.size // 20, *_HELD_OUT)), usable.size // 5)
-        return np.sort(np.random.default_rng(seed).permutation(usable)[:n_rows])
+        return [rows[:n_rows]] * len(seeds)
 
     def _label_graph(self, Y: csr_matrix) -> csr_matrix:
         if self.hierarchy is None:
