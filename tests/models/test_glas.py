@@ -127,3 +127,53 @@ def test_labels_without_rows_are_never_answered_and_can_get_rows_later(corpus, s
     more = csr_matrix((Y.data, 3 * Y.indices + 1, Y.indptr), shape=(300, 36))
     model.partial_fit(X[:50], more[:50])
     assert (model.predict_topk(X[:50], k=10).labels % 3 == 1).any()
+
+
+def test_networks_answer_by_the_mean_of_their_scores(corpus):
+    X, Y = corpus
+    both = small(n_learners=2, n_epochs=5, tail=0.0, linear_dim=0, search="exact").fit(X, Y)
+    alone = both.sphere_.networks(2)
+    rows = both.rows_.encode(X[:20])
+    # Biases are kept as a mean, so each network's are the same here.
+    scores = [one.scale * one.encoder.encode(rows) @ one.vectors.T + one.biases for one in alone]
+    found = both.sphere_.answer(rows, 3)
+    expected = np.sort(np.mean(scores, axis=0), axis=1)[:, ::-1][:, :3]
+    assert np.allclose(found.products, expected, atol=2e-2)
+    assert not np.allclose(alone[0].vectors, alone[1].vectors, atol=0.1)
+
+
+def test_several_networks_learn_on_and_are_saved(corpus, tmp_path):
+    X, Y = corpus
+    model = small(n_learners=2, n_epochs=10).fit(X, Y)
+    before = model.score(X, Y)
+    Y_new = csr_matrix(np.hstack((Y[:50].toarray(), np.ones((50, 1)))))
+    model.partial_fit(X[:50], Y_new)
+    assert np.mean(model.predict_topk(X[:50], k=4).labels == Y.shape[1]) > 0.1
+    assert model.sphere_.networks(2)[1].vectors.shape[0] == len(model.sphere_.labels)
+    assert before > 0.8
+    model.save(tmp_path / "model")
+    loaded = labelspace.load(tmp_path / "model")
+    assert np.array_equal(loaded.predict_topk(X, 3).labels, model.predict_topk(X, 3).labels)
+
+
+def test_a_killed_training_of_several_networks_goes_on(corpus, tmp_path, monkeypatch):
+    from labelspace.training import deep
+
+    X, Y = corpus
+    whole = small(n_learners=2, n_epochs=3).fit(X, Y)
+    real, called = deep.train, []
+
+    def killed(*arguments):
+        called.append(arguments)
+        if len(called) == 2:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(deep, "train", killed)
+    folder = tmp_path / "checkpoint"
+    with pytest.raises(KeyboardInterrupt):
+        small(n_learners=2, n_epochs=3, checkpoint=str(folder)).fit(X, Y)
+    assert (folder / "network-0").is_dir()
+    resumed = small(n_learners=2, n_epochs=3, checkpoint=str(folder)).fit(X, Y)
+    assert not folder.exists()
+    assert np.array_equal(resumed.predict_topk(X, 3).scores, whole.predict_topk(X, 3).scores)

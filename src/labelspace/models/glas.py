@@ -8,15 +8,18 @@ regulariser that wants inner products of label vectors to be the labels' conditi
 
 with dropout of input features beside it. Prediction is the search for the labels with the largest
 inner product. Here scores are s·z·v + b with a bias for each label and binary cross-entropy for ℓ,
-and where rows are many, a linear map stands beside the network: the φ(x) = Σ_y v_y of the paper's
-proof, as near as a linear map comes to it. ``preset="paper"`` is the original.
+and a linear map stands beside the network: the φ(x) = Σ_y v_y of the paper's proof, as near as a
+linear map comes to it. Where rows are many, so do several networks, which differ in their random
+start. ``preset="paper"`` is the original.
 """
 
 from __future__ import annotations
 
+import shutil
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -64,8 +67,10 @@ class GLaS(LabelRanker):
     ----------
     preset : {"best", "paper"}, default="best"
         "best" is what measures best; "paper" has the base setting of the paper.
+    n_learners : int, optional
+        Networks that are learned, of whose inner products the mean is taken: 1, many 2 (1).
     dim : int, optional
-        Dimensions of the space: 512 (1024).
+        Dimensions of a network's space: 512 (1024).
     hidden : tuple of int, optional
         Widths of the network's hidden layers: (512,), few none ((1024,)).
     activation : {"relu", "linear"}, optional
@@ -143,9 +148,9 @@ class GLaS(LabelRanker):
     Attributes
     ----------
     sphere_ : LabelSphere
-        The network, the labels that have rows, their vectors and biases, and the search for them.
+        The networks, the labels that have rows, their vectors and biases, and the search for them.
     history_ : History
-        Loss and, with ``validation``, quality of each epoch.
+        Loss and, with ``validation``, quality of each epoch of the first network.
     settings_ : dict
         The parameters as the preset has made them.
 
@@ -162,6 +167,7 @@ class GLaS(LabelRanker):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
         "preset": [StrOptions(set(PRESETS))],
+        "n_learners": [Interval(Integral, 1, None, closed="left"), None],
         "dim": [Interval(Integral, 1, None, closed="left"), None],
         "hidden": [tuple, list, None],
         "activation": [StrOptions({"relu", "linear"}), None],
@@ -203,6 +209,7 @@ class GLaS(LabelRanker):
         self,
         *,
         preset: str = "best",
+        n_learners: int | None = None,
         dim: int | None = None,
         hidden: tuple[int, ...] | None = None,
         activation: str | None = None,
@@ -242,6 +249,7 @@ class GLaS(LabelRanker):
     ) -> None:
         super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
         self.preset = preset
+        self.n_learners = n_learners
         self.dim = dim
         self.hidden = hidden
         self.activation = activation
@@ -290,18 +298,24 @@ class GLaS(LabelRanker):
         learned, held_out = learned_and_held_out(Y, self.validation, seed)
         measured = (X[held_out], Y[held_out]) if held_out.size else None
         X, Y = X[learned], Y[learned]
-        task = self._task(X, Y, task_settings(self.settings_), seed, held_out=measured)
-        with self._threads(X):
-            self.history_ = train(task, learned.size, self._training(seed))
-        vectors, biases = task.label_vectors()
-        parts, shares = [(task.network.exported(self.storage), vectors)], [1.0]
+        told = task_settings(self.settings_)
+        networks, histories = [], []
+        for number in range(self.settings_["n_learners"]):
+            task = self._task(X, Y, told, seed + number, held_out=measured)
+            with self._threads(X):
+                histories.append(train(task, learned.size, self._training(seed + number, number)))
+            networks.append(task.taken(self.storage))
+            del task  # which is as large as what is kept of it
+        self.history_ = histories[0]
+        if self.checkpoint:
+            shutil.rmtree(self.checkpoint, ignore_errors=True)
+        linear, share = None, 0.0
         if self.settings_["linear_dim"]:
             dim, share = self.settings_["linear_dim"], self.settings_["linear_share"]
             W, mean, V = label_map(X, Y, dim, seed=seed, n_threads=self.n_threads)
-            parts.append((NetworkEncoder(W, mean, [], storage=self.storage), V))
-            shares = [1.0 - share, share]
-        self.sphere_ = LabelSphere.joined(parts, shares, labels, biases, task.score_scale)
-        del task, parts, vectors  # which are as large as the index that is made now
+            linear = NetworkEncoder(W, mean, [], storage=self.storage), V
+        self.sphere_ = LabelSphere.joined(networks, labels, linear, share)
+        del networks, linear  # which are as large as the index that is made now
         self.sphere_.look_at(X, Y)
         self._index()
 
@@ -319,13 +333,7 @@ class GLaS(LabelRanker):
         Y = csr_matrix(Y[:, space.labels])
         learned, _ = learned_and_held_out(Y, 0.0, seed)
         if learned.size:
-            network, *others = space.encoder.split(space.vectors)
-            share = space.encoder.shares[0]
-            told = replace(
-                task_settings(self.settings_), weight_norm=False, scale=share * space.scale
-            )
-            start = (space.encoder.parts[0], network, space.biases)
-            task = self._task(X[learned], Y[learned], told, seed, start=start)
+            told = replace(task_settings(self.settings_), weight_norm=False)
             gently = replace(
                 self._training(seed),
                 n_epochs=2,
@@ -335,11 +343,15 @@ class GLaS(LabelRanker):
                 patience=None,
                 checkpoint=None,
             )
-            with self._threads(X):
-                train(task, learned.size, gently)
-            space.encoder.parts[0] = task.network.exported(self.storage)
-            network, space.biases = task.label_vectors()
-            space.whole = np.hstack([np.float32(share**0.5) * network, *others])
+            parts = space.networks(self.settings_["n_learners"])
+            for number, part in enumerate(parts):
+                start = (part.encoder, part.vectors, part.biases)
+                told = replace(told, scale=part.scale)
+                task = self._task(X[learned], Y[learned], told, seed + number, start=start)
+                with self._threads(X):
+                    train(task, learned.size, gently)
+                parts[number] = task.taken(self.storage)
+            space.take(parts)
         self._index()
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
@@ -390,8 +402,12 @@ class GLaS(LabelRanker):
             for name, value in chosen.items()
         }
 
-    def _training(self, seed: int) -> DeepSettings:
-        patience = self.patience if self.validation else None
+    def _training(self, seed: int, number: int = 0) -> DeepSettings:
+        """Return how a network is trained; each has its own checkpoint, kept until all are done."""
         return training_settings(
-            self.settings_, patience=patience, checkpoint=self.checkpoint, seed=seed
+            self.settings_,
+            patience=self.patience if self.validation else None,
+            checkpoint=self.checkpoint and str(Path(self.checkpoint) / f"network-{number}"),
+            keep_checkpoint=True,
+            seed=seed,
         )

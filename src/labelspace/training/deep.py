@@ -93,6 +93,9 @@ class DeepSettings:
         Epochs without a better number after which to end; the best epoch's parameters are taken.
     checkpoint : str, optional
         A folder to save to after every epoch and to go on from if it is there.
+    keep_checkpoint : bool
+        Whether it stays when training has come to its end, so that one which is asked for again,
+        as one of several, is there at once.
     seed : int
     """
 
@@ -109,13 +112,14 @@ class DeepSettings:
     monitor: str = "P@1"
     patience: int | None = None
     checkpoint: str | None = None
+    keep_checkpoint: bool = False
     seed: int = 0
 
 
 def train(task: DeepTask, n_rows: int, settings: DeepSettings) -> History:
     """Train ``task`` on rows 0 … n_rows − 1; leave the best parameters in it.
 
-    A checkpoint folder is removed when the training has come to its end.
+    A checkpoint folder is removed when the training has come to its end, unless it is to be kept.
     """
     with tempfile.TemporaryDirectory(prefix="labelspace-training-") as scratch:
         folder = Path(settings.checkpoint or scratch)
@@ -167,7 +171,7 @@ class _Training:
                 advance(1)
         if self.best is not None:
             self._restore(store.load(self.folder / "best"))
-        if self.settings.checkpoint:
+        if self.settings.checkpoint and not self.settings.keep_checkpoint:
             shutil.rmtree(self.folder, ignore_errors=True)
         return self.history
 

@@ -27,6 +27,7 @@ from labelspace.objectives import label_losses, label_regularizers
 from labelspace.topk import TopK
 from labelspace.training.deep import DeepTask
 from labelspace.training.label_sample import LabelSample, LabelSampler
+from labelspace.training.label_sphere import LearnedNetwork
 
 Floats = NDArray[np.float32]
 
@@ -202,6 +203,11 @@ class LabelEmbeddingTask(DeepTask):
         if self.settings.loss in ("binary", "softmax"):
             return float(self.log_scale.detach().exp())
         return 1.0
+
+    def taken(self, storage: str) -> LearnedNetwork:
+        """Return what has been learned, in a form that needs no torch."""
+        vectors, biases = self.label_vectors()
+        return LearnedNetwork(self.network.exported(storage), vectors, biases, self.score_scale)
 
     @torch.no_grad()
     def label_vectors(self) -> tuple[Floats, Floats]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PRESETS: dict[str, dict[str, Any]] = {
     "best": {
+        "n_learners": 1,
         "dim": 512,
         "hidden": (512,),
         "activation": "relu",
@@ -35,6 +36,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "row_learning_rate": 3e-3,
     },
     "paper": {
+        "n_learners": 1,
         "dim": 1024,
         "hidden": (1024,),
         "activation": "relu",
@@ -70,6 +72,7 @@ _FOR_SMALL: dict[str, Any] = {
 
 _LARGE = 20_000
 _FOR_LARGE: dict[str, Any] = {
+    "n_learners": 2,
     "linear_dim": 1024,
     "linear_share": 0.4,
     "scale": 10.0,

@@ -9,6 +9,7 @@ and there may be far more of them than of the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,15 @@ _CONSTANT = 8.0
 _FEW_LABELS = 2000
 # Rows from which the middle of all rows, and the usual score of a label, are taken.
 _SOME_ROWS = 1024
+
+
+class LearnedNetwork(NamedTuple):
+    """A network, its labels' unit vectors and biases, and its scale."""
+
+    encoder: NetworkEncoder
+    vectors: Floats
+    biases: Floats
+    scale: float
 
 
 class LabelSphere(Storable):
@@ -71,16 +81,41 @@ class LabelSphere(Storable):
     @classmethod
     def joined(
         cls,
-        parts: Sequence[tuple[NetworkEncoder, Floats]],
-        shares: Sequence[float],
+        networks: Sequence[LearnedNetwork],
         labels: NDArray[np.int64],
-        biases: Floats,
-        scale: float,
+        linear: tuple[NetworkEncoder, Floats] | None = None,
+        linear_share: float = 0.0,
     ) -> LabelSphere:
-        """Return maps and their label vectors side by side, of which the first has this scale."""
+        """Return networks side by side, and a linear map of so large a share in inner products."""
+        total = sum(one.scale for one in networks)
+        shares = [(1.0 - linear_share) * one.scale / total for one in networks]
+        parts = [(one.encoder, one.vectors) for one in networks]
+        if linear is not None:
+            parts.append(linear)
+            shares.append(linear_share)
         encoder = SideBySide([encoder for encoder, _ in parts], shares)
         vectors = joined([vectors for _, vectors in parts], shares)
-        return cls(encoder, labels, vectors, biases, scale / shares[0])
+        biases = np.mean([one.biases for one in networks], axis=0)
+        scale = total / (len(networks) * (1.0 - linear_share))
+        return cls(encoder, labels, vectors, biases, scale)
+
+    def networks(self, n_networks: int) -> list[LearnedNetwork]:
+        """Return the networks among the maps, which come first, to learn on."""
+        scales = [n_networks * self.scale * share for share in self.encoder.shares[:n_networks]]
+        return [
+            LearnedNetwork(encoder, sphere.keys(vectors), self.biases, scale)
+            for encoder, vectors, scale in zip(
+                self.encoder.parts, self.encoder.split(self.vectors), scales, strict=False
+            )
+        ]
+
+    def take(self, networks: Sequence[LearnedNetwork]) -> None:
+        """Replace the networks by these, which have learned on."""
+        others = self.encoder.split(self.vectors)[len(networks) :]
+        shares = self.encoder.shares[: len(networks)]
+        self.encoder.parts[: len(networks)] = [one.encoder for one in networks]
+        self.biases = np.mean([one.biases for one in networks], axis=0)
+        self.whole = np.hstack([joined([one.vectors for one in networks], shares), *others])
 
     @property
     def vectors(self) -> Floats:
