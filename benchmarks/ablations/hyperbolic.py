@@ -7,11 +7,13 @@ Studies of ``Hyperbolic``, each of many small trainings; what is there is not re
             learners, on a sample of the rows. A model of 15 learners is also 15 models of one,
             five of three and two of six: means and deviations are over those groups, which share
             nothing but the rows. The weights of votes are chosen for every cell of the table on
-            rows that are neither learned from nor tested on.
+            rows that are neither learned from nor tested on, and so is the step size on wordnet.
+``full``    the same on all rows, with three learners.
 ``order``   wordnet's labels are hypernyms: do general ones lie nearer to the middle, and are the
             nearest labels of a label its hypernyms?
 ``learners`` how many are needed, on all of wordnet in 50 dimensions.
 ``search``  approximate search against exact search on tibkat, and who should vote.
+``together`` the same with three learners and votes of labels.
 ``paper``   the publication's map, steps and votes on the same samples as the grid.
 
 ``--dims 5,10`` restricts the grid and ``--render`` only writes the page.
@@ -22,6 +24,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -46,6 +49,8 @@ N_ROWS, N_CHOOSE, N_TEST = 2000, 500, 2000
 DIMS = (5, 10, 25, 50)
 TRAINED = {5: 15, 10: 6, 25: 3, 50: 3}
 """Learners by dimension: the claim is about few dimensions."""
+STEPS = {"wordnet": (0.4, 1.0), "delicious": (0.4,)}
+"""Step sizes, of which each space gets the better one: long ones fit rare words, not dense rows."""
 LEARNERS = (1, 3, 6, 9, 12, 15)
 ANSWERS = ("both", "rows", "labels")
 WEIGHTS = [(factor, votes) for factor in (0.25, 0.5, 1.0, 2.0, 4.0) for votes in (0.0, 0.5)]
@@ -60,44 +65,56 @@ def grid(dims: tuple[int, ...] = DIMS) -> None:
     """Train every space and dimension on samples of both corpora."""
     for dim in dims:
         for corpus in CORPORA:
-            X, Y, X_choose, Y_choose, X_test, Y_test = _sampled(corpus)
-            for space in SPACES:
+            for space, pace in product(SPACES, STEPS[corpus]):
                 what = {"study": "grid", "corpus": corpus, "space": space, "dim": dim}
-                if _done(what):
-                    continue
-                model = Hyperbolic(
-                    space=space,
-                    dim=dim,
-                    n_learners=TRAINED[dim],
-                    vote_alpha=1.0,  # given, so that nothing is chosen while training
-                    label_votes=0.5,
-                    random_state=0,
-                    n_threads=1,
-                )
-                began = time.process_time()
-                model.fit(X, Y)
-                cost = time.process_time() - began
-                choose, test = (_near(model, rows) for rows in (X_choose, X_test))
-                found = {
-                    answer: {
-                        str(n): _cell(model, n, answer, choose, Y_choose, test, Y_test)
-                        for n in (LEARNERS if answer == "both" else (3,))
-                        if n <= TRAINED[dim]
-                    }
-                    for answer in (ANSWERS if space == "poincare" else ["both"])
-                }
-                _keep(
-                    what
-                    | {"n_learners": TRAINED[dim], "n_rows": X.shape[0], "cpu_s": cost}
-                    | {"alpha": model.settings_["alpha"], "rho": _rho(model), "found": found}
-                )
+                _compare(what | {"learning_rate": pace}, N_ROWS, TRAINED[dim])
 
 
-def order(seeds: tuple[int, ...] = (0, 1, 2)) -> None:
+def full(dims: tuple[int, ...] = (5, 10), n_learners: int = 3) -> None:
+    """Train every space on all rows but those to choose by, with a few learners."""
+    for dim, corpus, space in product(dims, CORPORA, SPACES):
+        what = {"study": "full", "corpus": corpus, "space": space, "dim": dim}
+        _compare(what | {"learning_rate": STEPS[corpus][0]}, None, n_learners)
+
+
+def _compare(what: Line, n_rows: int | None, n_learners: int) -> None:
+    if _done(what):
+        return
+    X, Y, X_choose, Y_choose, X_test, Y_test = _sampled(what["corpus"], n_rows)
+    model = Hyperbolic(
+        space=what["space"],
+        dim=what["dim"],
+        n_learners=n_learners,
+        learning_rate=what["learning_rate"],
+        vote_alpha=1.0,  # given, so that nothing is chosen while training
+        label_votes=0.5,
+        random_state=0,
+        n_threads=1,
+    )
+    began = time.process_time()
+    model.fit(X, Y)
+    cost = time.process_time() - began
+    choose, test = (_near(model, rows) for rows in (X_choose, X_test))
+    found = {
+        answer: {
+            str(n): _cell(model, n, answer, choose, Y_choose, test, Y_test)
+            for n in (LEARNERS if answer == "both" else (3,))
+            if n <= n_learners
+        }
+        for answer in (ANSWERS if model.space == "poincare" else ["both"])
+    }
+    _keep(
+        what
+        | {"n_learners": n_learners, "n_rows": X.shape[0], "cpu_s": cost}
+        | {"alpha": model.settings_["alpha"], "rho": _rho(model), "found": found}
+    )
+
+
+def order(seeds: tuple[int, ...] = (0, 1, 2), dims: tuple[int, ...] = (2, 5, 10)) -> None:
     """See whether wordnet's hierarchy is in the places of its labels."""
     X, Y = _sampled("wordnet", 5000)[:2]
     above, parents = hypernyms(Y)
-    for dim in (2, 5, 10):
+    for dim in dims:
         for space in ("poincare", "euclidean"):
             for seed in seeds:
                 what = {"study": "order", "space": space, "dim": dim, "seed": seed}
@@ -174,6 +191,36 @@ def search(n_queries: int = 2000) -> None:
             | _precisions(Y_test, model.predict_topk(X_test, 5))
         )
     _keep(line | {"found": found})
+
+
+def together(n_queries: int = 4000) -> None:
+    """Compare searches of tibkat's rows by what three learners and their labels answer."""
+    if _done({"study": "together"}):
+        return
+    *_, X_test, Y_test = _whole("tibkat", n_queries)
+    model = labelspace.load(corpora.CACHE / "hyperbolic-tibkat").set_params(n_threads=1)
+    points = model.rows_.encode(X_test)
+    labels = [learner.search(points, 1, 50)[1] for learner in model.learners_]
+    chosen = model.settings_
+    share = chosen["label_votes"] / (1.0 + chosen["label_votes"])
+    found = []
+    for kind, n_probes in (("exact", 1), ("kmeans", 16), ("kmeans", 24)):
+        rows, seconds = [], 0.0
+        for learner in model.learners_:
+            U = learner.encoder.encode(points)
+            index = PlaceIndex(
+                model.space, learner.rows.places, learner.rows.ids, search=kind, n_probes=n_probes
+            )
+            began = time.process_time()
+            rows.append(index.search(U, chosen["n_neighbors"]))
+            seconds += time.process_time() - began
+        votes = Ballot.by_distance(rows, labels, chosen["vote_alpha"], chosen["alpha"], share)
+        found.append(
+            {"search": kind, "n_lists": None, "n_probes": n_probes}
+            | {"ms": 1000 * seconds / X_test.shape[0]}
+            | _precisions(Y_test, votes.top(model.Y_, 5))
+        )
+    _keep({"study": "together", "n_rows": model.n_examples_, "found": found})
 
 
 SEARCHES: list[tuple[str, int | None, int]] = [
@@ -262,7 +309,7 @@ def _cell(
     weights = tried[int(np.argmax(sums))]
     starts = range(0, len(test) - n + 1, n)
     groups = [precisions(test[start : start + n], weights, Y_test) for start in starts]
-    return {"weights": weights, "groups": groups}
+    return {"weights": weights, "chosen_by": max(sums), "groups": groups}
 
 
 def _near(model: Hyperbolic, X: csr_matrix) -> Near:
@@ -290,13 +337,15 @@ def _precisions(Y: csr_matrix, top: Any) -> dict[str, float]:
     return {f"P@{k}": round(figures[f"P@{k}"], 3) for k in (1, 3, 5)}
 
 
-def _sampled(corpus: str, n_rows: int = N_ROWS) -> list[csr_matrix]:
+def _sampled(corpus: str, n_rows: int | None = N_ROWS) -> list[csr_matrix]:
     """Return rows to learn from, to choose by and to test on, drawn once for all studies."""
     folder = corpora.prepare(corpus).folder
     parts = []
-    for part, sizes in (("train", (n_rows, N_CHOOSE)), ("test", (N_TEST,))):
+    for part in ("train", "test"):
         X, Y = (csr_matrix(load_npz(folder / f"{part}_{name}.npz")) for name in "XY")
         mixed = np.random.default_rng(0).permutation(X.shape[0])
+        n_learned = X.shape[0] - N_CHOOSE if n_rows is None else n_rows
+        sizes = (n_learned, N_CHOOSE) if part == "train" else (N_TEST,)
         for rows in np.split(mixed, np.cumsum(sizes))[: len(sizes)]:
             parts += [csr_matrix(X[np.sort(rows)]), csr_matrix(Y[np.sort(rows)])]
     return parts
@@ -330,7 +379,8 @@ def _keep(line: Line) -> None:
         file.write(json.dumps(line, default=float) + "\n")
 
 
-STUDIES = {"grid": grid, "order": order, "learners": learners, "search": search, "paper": paper}
+STUDIES = {"grid": grid, "full": full, "order": order, "learners": learners, "search": search}
+STUDIES |= {"together": together, "paper": paper}
 
 if __name__ == "__main__":
     from benchmarks.ablations import hyperbolic_page

@@ -66,6 +66,7 @@ def render(lines: list[Line]) -> None:
     tables: dict[str, Callable[[list[Line]], str]] = {
         "results": _results,
         "grid": _grid,
+        "full": _full,
         "learners": _learners,
         "answers": _answers,
         "order": _order,
@@ -109,10 +110,35 @@ def _grid_of(lines: list[Line], corpus: str) -> str:
     )
 
 
-def _cell(lines: list[Line], corpus: str, space: str, dim: int, n: int) -> str:
-    line = _find(lines, study="grid", corpus=corpus, space=space, dim=dim)
-    found = (line or {"found": {"both": {}}})["found"]["both"].get(str(n))
+def _full(lines: list[Line]) -> str:
+    rows = []
+    for corpus in studies.CORPORA:
+        for dim in (5, 10):
+            for n in (1, 3):
+                cells = [_cell(lines, corpus, space, dim, n, "full") for space in SPACES]
+                rows.append([f"{corpus}: {dim}, {n}", *cells])
+    return _table(
+        ["all rows: dimension, learners", *NAMES.values()],
+        [row for row in rows if any(cell != "–" for cell in row[1:])],
+    )
+
+
+def _cell(lines: list[Line], corpus: str, space: str, dim: int, n: int, study: str = "grid") -> str:
+    line = _trained(lines, corpus, space, dim, study)
+    found = line["found"]["both"].get(str(n)) if line else None
     return _spread(found["groups"]) if found else "–"
+
+
+def _trained(
+    lines: list[Line], corpus: str, space: str, dim: int, study: str = "grid"
+) -> Line | None:
+    """Return the model with the step size that rows to choose by like best."""
+    what = {"study": study, "corpus": corpus, "space": space, "dim": dim}
+    return max(
+        (line for line in lines if what.items() <= line.items()),
+        key=lambda line: line["found"]["both"][str(line["n_learners"])]["chosen_by"],
+        default=None,
+    )
 
 
 def _learners(lines: list[Line]) -> str:
@@ -132,13 +158,14 @@ def _answers(lines: list[Line]) -> str:
         for dim in (5, 50):
             cells = []
             for corpus in studies.CORPORA:
-                line = _find(lines, study="grid", corpus=corpus, space="poincare", dim=dim)
+                line = _trained(lines, corpus, "poincare", dim)
                 cells.append(_spread(line["found"][answer]["3"]["groups"]) if line else "–")
             rows.append([f"{answer}, dimension {dim}, 3 learners", *cells, "–"])
     for line in (one for one in lines if one["study"] == "search"):
         for answer, figures in line["answers"].items():
             rows.append([f"{answer}, dimension 50, 1 learner", "–", "–", _figures(figures)])
-    return _table(["who votes", *studies.CORPORA, "tibkat"], rows)
+    measured = [row for row in rows if any(cell != "–" for cell in row[1:])]
+    return _table(["who votes", *studies.CORPORA, "tibkat"], measured)
 
 
 def _order(lines: list[Line]) -> str:
@@ -187,27 +214,30 @@ def _norms(lines: list[Line]) -> str:
 
 
 def _search(lines: list[Line]) -> str:
-    line = _find(lines, study="search")
-    if line is None:
-        return "–"
+    rows = []
+    for study, name in (("search", ""), ("together", ", 3 learners and labels")):
+        line = _find(lines, study=study)
+        rows += _searches(line, name) if line else []
+    head = ["search", "lists looked into", "P@1/3/5", "most lost", "CPU ms", "times as fast"]
+    return _table(head, rows)
+
+
+def _searches(line: Line, name: str) -> list[list[str]]:
     exact = line["found"][0]
     rows = []
     for one in line["found"]:
-        lists = one["n_lists"] or {"exact": 1, "centroids": line["n_rows"] // 3000}.get(
-            one["search"], round(line["n_rows"] ** 0.5)
-        )
+        per_list = 3000 if one["search"] == "centroids" else line["n_rows"] ** 0.5
         rows.append(
             [
-                one["search"],
-                "all" if one is exact else f"{one['n_probes']} of {lists}",
+                one["search"] + name,
+                "all" if one is exact else f"{one['n_probes']} of {line['n_rows'] / per_list:.0f}",
                 _figures(one, 2),
                 f"{max(exact[f'P@{k}'] - one[f'P@{k}'] for k in (1, 3, 5)):.2f}",
                 f"{one['ms']:.3f}",
                 f"{exact['ms'] / one['ms']:.1f}",
             ]
         )
-    head = ["search", "lists looked into", "P@1/3/5", "most lost", "CPU ms", "times as fast"]
-    return _table(head, rows)
+    return rows
 
 
 def _draw(lines: list[Line]) -> None:

@@ -73,5 +73,5 @@ def label_map(
     low, high = bar.mappable.get_clim()
     ticks = [tick for tick in range(10) if low <= tick <= high]
     bar.set_ticks(ticks, labels=[f"{10**tick:,.0f}" for tick in ticks])
-    figure.savefig(path, dpi=130)
+    figure.savefig(path, dpi=130, bbox_inches="tight")
     plt.close(figure)
