@@ -259,6 +259,8 @@ def _choices(found: dict[str, list[dict[str, Any]]]) -> str:
                     if lines
                     else "–"
                 )
+            if set(cells) == {"–"}:
+                continue  # not run yet
             title = f"{what}: `{given}`" if given else what
             rows.append(f"| {title} | " + " | ".join(cells) + " |")
     return "\n".join(rows)
