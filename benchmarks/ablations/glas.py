@@ -304,12 +304,13 @@ def _pictures(found: dict[str, list[dict[str, Any]]]) -> list[str]:
                 (PAPER, "#1f5fa8"),
                 (PAPER | PLAIN, "#c2571a"),
                 ({}, "#3a8a4d"),
+                ({"regularizer": "none"}, "#8a8a8a"),
             )
             if _setting(corpus, parameters) in found
         ]
         if not drawn:
             continue
-        figure, axes = pyplot.subplots(figsize=(7.0, 4.0), layout="constrained")
+        figure, axes = pyplot.subplots(figsize=(9.0, 4.0), layout="constrained")
         for title, lines, color in drawn:
             for which, style in (("train_curve", "--"), ("test_curve", "-")):
                 curves = np.array([line[which] for line in lines])
@@ -318,7 +319,7 @@ def _pictures(found: dict[str, list[dict[str, Any]]]) -> list[str]:
                 axes.plot(epochs, curves.mean(axis=0), style, color=color, label=name)
         axes.set(xlabel="epoch", ylabel="P@1", title=corpus)
         axes.grid(alpha=0.25)
-        axes.legend(fontsize=8, frameon=False)
+        figure.legend(loc="outside right upper", fontsize=8, frameon=False)
         path = PICTURES / f"glas-epochs-{corpus}.svg"
         figure.savefig(path, metadata={"Date": None})
         pyplot.close(figure)
