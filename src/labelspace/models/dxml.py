@@ -326,33 +326,30 @@ class DXML(LabelRanker):
         random = check_random_state(self.random_state)
         seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
         usable = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
-        left_out = self._left_out(usable, seeds, seeds[0])
-        if len(seeds) == 1 and left_out[0].size and X.shape[0] < _SMALL:
+        held_out = self._held_out(usable, seeds[0])
+        if held_out.size and X.shape[0] < _SMALL:
             # So few rows are missed in training: they are held out of one more network only.
-            self.learners_ = [self._learner(X, Y, left_out[0], usable, seeds[0] // 2)]
-            self._choose_votes(X, left_out[0])
-            left_out = [usable[:0]]
-        self.learners_ = [
-            self._learner(X, Y, rows, usable, seed)
-            for rows, seed in progress.track(
-                list(zip(left_out, seeds, strict=True)), "Training networks"
-            )
-        ]
-        if left_out[0].size:
-            self._choose_votes(X, left_out[0])
+            self.learners_ = [self._learner(X, Y, held_out, usable, seeds[0] // 2)]
+            self._choose_votes(X, held_out)
+            held_out = held_out[:0]
+        self.learners_ = []
+        for seed in progress.track(seeds, "Training networks"):
+            self.learners_.append(self._learner(X, Y, held_out, usable, seed))
+        if held_out.size:
+            self._choose_votes(X, held_out)
 
     def _learner(
         self,
         X: csr_matrix,
         Y: csr_matrix,
-        left_out: NDArray[np.int64],
+        held_out: NDArray[np.int64],
         voters: NDArray[np.int64],
         seed: int,
     ) -> DeepLearner:
-        """Learn a network from all voters but those that are left out."""
+        """Learn a network from all voters but those that are held out."""
         from labelspace.training.row_targets import RowTargetTask
 
-        learned = np.setdiff1d(voters, left_out)
+        learned = np.setdiff1d(voters, held_out)
         labels = csr_matrix(Y[learned])
         neighbors = None
         kind = self.settings_["targets"]
@@ -426,7 +423,7 @@ class DXML(LabelRanker):
         return self._votes(self.rows_.encode(X)).explain(self.Y_, top, n_reasons)
 
     def _votes(self, X: csr_matrix) -> Ballot:
-        rows, labels = self._found(X, self.settings_["n_neighbors"], self.learners_)
+        rows, labels = self._found(X, self.settings_["n_neighbors"])
         # A row without known features lies nowhere, but a network puts it somewhere.
         rows.products[np.diff(X.indptr) == 0] = 0.0
         if self.settings_["voting"] == "counts":
@@ -434,10 +431,10 @@ class DXML(LabelRanker):
         chosen = self.settings_
         return Ballot.weighted(rows, labels, chosen["vote_gamma"], chosen["label_votes"])
 
-    def _found(self, X: csr_matrix, n_rows: int, asked: list[DeepLearner]) -> tuple[Found, Found]:
-        """Return the training rows and the labels that networks find near each row."""
+    def _found(self, X: csr_matrix, n_rows: int) -> tuple[Found, Found]:
+        """Return the training rows and the labels that the networks find near each row."""
         n_labels = _LABELS_FOUND if self.settings_["label_votes"] else 0
-        return search_all(asked, X, n_rows, n_labels)
+        return search_all(self.learners_, X, n_rows, n_labels)
 
     def _filled(self, top: TopK) -> TopK:
         """Give rows that nobody voted on the most frequent labels."""
@@ -449,16 +446,13 @@ class DXML(LabelRanker):
         return top
 
     def _choose_votes(self, X: csr_matrix, rows: NDArray[np.int64]) -> None:
-        """Choose what was not given about votes by asking about rows that were left out.
+        """Choose what was not given about votes by asking about rows held out.
 
-        Where networks left out different rows, only the first is asked; all of them together then
-        let as many rows vote as is best for one.
+        If one network is asked for many, they together let as many rows vote as is best for one.
         """
-        asked = self.learners_ if X.shape[0] >= _SMALL else self.learners_[:1]
-        rows = np.sort(rows[: _HELD_OUT[1]])
         given = {name: getattr(self, name) for name in _CHOSEN}
         numbers = N_NEIGHBORS if given["n_neighbors"] is None else [given["n_neighbors"]]
-        found, labels = self._found(csr_matrix(X[rows]), max(numbers) + 1, asked)
+        found, labels = self._found(csr_matrix(X[rows]), max(numbers) + 1)
         found.products[found.ids == rows[:, np.newaxis]] = -np.inf
         if not self.settings_["label_votes"]:
             given["label_votes"] = 0.0
@@ -467,7 +461,7 @@ class DXML(LabelRanker):
             labels,
             self.Y_,
             csr_matrix(self.Y_[rows]),
-            n_learners=len(asked),
+            n_learners=len(self.learners_),
             counted=self.settings_["voting"] == "counts",
             n_neighbors=numbers,
             gammas=GAMMAS if given["vote_gamma"] is None else [given["vote_gamma"]],
@@ -475,27 +469,16 @@ class DXML(LabelRanker):
         )
         self.settings_.update(zip(_CHOSEN, choice, strict=True))
         if given["n_neighbors"] is None:
-            self.settings_["n_neighbors"] = -(
-                -choice.n_neighbors * len(asked) // len(self.learners_)
-            )
+            n_votes = choice.n_neighbors * len(self.learners_)
+            self.settings_["n_neighbors"] = -(-n_votes // self.settings_["n_learners"])
 
-    def _left_out(
-        self, usable: NDArray[np.int64], seeds: list[int], seed: int
-    ) -> list[NDArray[np.int64]]:
-        """Return the rows that each network does without, in a random order.
-
-        By these it is chosen how many neighbours vote. Several networks of few rows leave out a
-        part each: they differ more, and to one of them a row looks as a new row does.
-        """
+    def _held_out(self, usable: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+        """Return rows to choose by how many neighbours vote, if there is something to choose."""
         wanted = ["n_neighbors"] if self.settings_["voting"] == "counts" else list(_CHOSEN)
-        given = all(getattr(self, name) is not None for name in wanted)
-        rows = np.random.default_rng(seed).permutation(usable)
-        if usable.size >= _FEW and len(seeds) > 1 and self.n_examples_ < _SMALL:
-            return np.array_split(rows, len(seeds))
-        if usable.size < _FEW or given:
-            return [usable[:0]] * len(seeds)
+        if usable.size < _FEW or all(getattr(self, name) is not None for name in wanted):
+            return usable[:0]
         n_rows = min(int(np.clip(usable.size // 20, *_HELD_OUT)), usable.size // 5)
-        return [rows[:n_rows]] * len(seeds)
+        return np.sort(np.random.default_rng(seed).permutation(usable)[:n_rows])
 
     def _label_graph(self, Y: csr_matrix) -> csr_matrix:
         if self.hierarchy is None:
