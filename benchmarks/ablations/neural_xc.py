@@ -213,8 +213,9 @@ def _part_table(lines: list[dict[str, Any]]) -> str:
                     if line["corpus"] == name and _same(line["parameters"], parameters)
                 ]
                 cells.append(_cell(found) if found else "–")
-            rows.append(f"| {what}: `{given}` |" if given else f"| {what} |")
-            rows[-1] += " " + " | ".join(cells) + " |"
+            if any(cell != "–" for cell in cells):
+                title = f"{what}: `{given}`" if given else what
+                rows.append(f"| {title} | " + " | ".join(cells) + " |")
     return "\n".join(rows)
 
 
