@@ -24,7 +24,7 @@ def render(lines: Sequence[Line]) -> None:
     for part, table in tables.items():
         here = [line for line in lines if line["part"] == part]
         if part == "variants":
-            here = _defaults(lines) + here
+            here = sorted(_defaults(lines) + here, key=lambda line: BY_SIZE.index(line["corpus"]))
         block = re.compile(rf"(<!-- {part} -->\n).*?(<!-- {part}: end -->)", re.DOTALL)
         text = block.sub(lambda found, here=here, table=table: _between(found, table(here)), text)
     block = re.compile(r"(<!-- corpora -->\n).*?(<!-- corpora: end -->)", re.DOTALL)
@@ -68,7 +68,7 @@ def report(lines: Sequence[Line]) -> str:
 
 def variants(lines: Sequence[Line]) -> str:
     parts = []
-    for corpus in ("bibtex", "delicious", "wordnet"):
+    for corpus in dict.fromkeys(line["corpus"] for line in lines):
         rows = [
             f"| {corpus} | P@1 | P@3 | P@5 | nodes visited | of all | depth | training, CPU s |",
             "|---|---|---|---|---|---|---|---|",
@@ -140,14 +140,12 @@ def plot(lines: Sequence[Line]) -> None:
 
 def _defaults(lines: Sequence[Line]) -> list[Line]:
     """Return the default as measured for the figures, where no variant says so."""
-    asked = {line["corpus"] for line in lines if line["part"] == "variants"}
     done = {(line["corpus"], line["name"]) for line in lines if line["part"] == "variants"}
     return [
         line | {"name": "default"}
         for line in lines
         if line["part"] == "figures"
         and line["name"] == "hierarchicalxc"
-        and line["corpus"] in asked
         and (line["corpus"], "default") not in done
     ]
 
