@@ -15,9 +15,7 @@ together. ``preset="paper"`` is the original.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from numbers import Integral, Real
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -38,7 +36,7 @@ from labelspace.labels import with_rows
 from labelspace.search.ballot import Ballot
 from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.found import Found
-from labelspace.topk import NO_LABEL, TopK
+from labelspace.topk import TopK
 from labelspace.training.choose_neighbors import (
     GAMMAS,
     LABEL_VOTES,
@@ -47,75 +45,25 @@ from labelspace.training.choose_neighbors import (
 )
 from labelspace.training.extras import require_torch
 from labelspace.training.label_vectors import KINDS, label_vectors
+from labelspace.training.row_target_presets import (
+    CHOSEN,
+    FEW,
+    PRESETS,
+    SMALL,
+    gentle_settings,
+    preset,
+    task_settings,
+    training_settings,
+)
 
 if TYPE_CHECKING:
     from labelspace.training.deep import DeepSettings
-    from labelspace.training.row_targets import RowTargetSettings, RowTargetTask
+    from labelspace.training.row_targets import RowTargetTask
 
 Floats = NDArray[np.float32]
 
-PRESETS: dict[str, dict[str, Any]] = {
-    "best": {
-        "n_learners": 2,
-        "edges": "counts",
-        "targets": "deepwalk",
-        "dim": 256,
-        "hidden": (512,),
-        "keep_features": 0.7,
-        "dropout": 0.0,
-        "loss": "softmax",
-        "gamma": 20.0,
-        "label_weight": 1.0,
-        "unit_targets": True,
-        "n_epochs": 8,
-        "batch_size": 512,
-        "rule": "adam",
-        "learning_rate": 3e-3,
-        "weight_decay": 0.0,
-        "decay": True,
-        "voting": "weighted",
-        "n_probes": 8,
-    },
-    "paper": {
-        "n_learners": 1,
-        "edges": "binary",
-        "targets": "deepwalk",
-        "dim": 300,
-        "hidden": (512,),
-        "keep_features": 1.0,
-        "dropout": 0.5,
-        "loss": "smooth-l1",
-        "gamma": 10.0,
-        "label_weight": 0.0,
-        "unit_targets": False,
-        "n_epochs": 30,
-        "batch_size": 128,
-        "rule": "momentum",
-        "learning_rate": 0.015,
-        "weight_decay": 5e-4,
-        "decay": False,
-        "voting": "counts",
-        "n_probes": 1,
-    },
-}
-# Few rows are overfitted by wide networks and sharp steps.
-_SMALL = 20_000
-_FOR_SMALL: dict[str, dict[str, Any]] = {
-    "best": {
-        "n_learners": 4,
-        "dim": 100,
-        "hidden": (256,),
-        "keep_features": 0.5,
-        "gamma": 10.0,
-        "learning_rate": 5e-3,
-        "batch_size": 128,
-    },
-    "paper": {"dim": 100, "hidden": (256,), "n_epochs": 40},
-}
-_CHOSEN = {"n_neighbors": 20, "vote_gamma": 10.0, "label_votes": 0.5}
 # Rows to choose by how many neighbours vote; with few rows none can be spared.
 _HELD_OUT = (1000, 4000)
-_FEW = 500
 # With fewer non-zeros than this, steps are too small to be shared among threads.
 _LITTLE_WORK = 1_000_000
 _LABELS_FOUND = 40
@@ -327,7 +275,7 @@ class DXML(LabelRanker):
         seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
         usable = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
         held_out = self._held_out(usable, seeds[0])
-        if held_out.size and X.shape[0] < _SMALL:
+        if held_out.size and X.shape[0] < SMALL:
             # So few rows are missed in training: they are held out of one more network only.
             self.learners_ = [self._learner(X, Y, held_out, usable, seeds[0] // 2)]
             self._choose_votes(X, held_out)
@@ -369,12 +317,12 @@ class DXML(LabelRanker):
             csr_matrix(X[learned]),
             labels,
             vectors,
-            self._task_settings(),
+            task_settings(self.settings_),
             neighbors=neighbors,
             seed=seed,
             device=self._device(),
         )
-        self._train(task, learned.size, self._training(seed))
+        self._train(task, learned.size, training_settings(self.settings_, seed))
         encoder = task.network.exported(self.storage)
         keys = encoder.encode(csr_matrix(X[voters]))
         return DeepLearner(
@@ -401,12 +349,12 @@ class DXML(LabelRanker):
                 X,
                 Y,
                 vectors,
-                self._task_settings(),
+                task_settings(self.settings_),
                 start=(learner.encoder, self.settings_["gamma"] * biases),
                 seed=seed,
                 device=self._device(),
             )
-            self._train(task, voters.size, self._gently(seed))
+            self._train(task, voters.size, gentle_settings(self.settings_, seed))
             learner.encoder = task.network.exported(self.storage)
             learner.labels = self._label_index(task, seed)
             learner.rows.add(learner.encoder.encode(X), n_old + voters)
@@ -436,21 +384,12 @@ class DXML(LabelRanker):
         n_labels = _LABELS_FOUND if self.settings_["label_votes"] else 0
         return search_all(self.learners_, X, n_rows, n_labels)
 
-    def _filled(self, top: TopK) -> TopK:
-        """Give rows that nobody voted on the most frequent labels."""
-        silent = top.labels[:, 0] == NO_LABEL
-        if silent.any():
-            frequent = np.argsort(-self.label_counts_, kind="stable")[: top.k]
-            top.labels[silent] = frequent
-            top.scores[silent] = self.label_counts_[frequent] / max(self.n_examples_, 1)
-        return top
-
     def _choose_votes(self, X: csr_matrix, rows: NDArray[np.int64]) -> None:
         """Choose what was not given about votes by asking about rows held out.
 
         If one network is asked for many, they together let as many rows vote as is best for one.
         """
-        given = {name: getattr(self, name) for name in _CHOSEN}
+        given = {name: getattr(self, name) for name in CHOSEN}
         numbers = N_NEIGHBORS if given["n_neighbors"] is None else [given["n_neighbors"]]
         found, labels = self._found(csr_matrix(X[rows]), max(numbers) + 1)
         found.products[found.ids == rows[:, np.newaxis]] = -np.inf
@@ -467,15 +406,15 @@ class DXML(LabelRanker):
             gammas=GAMMAS if given["vote_gamma"] is None else [given["vote_gamma"]],
             label_votes=LABEL_VOTES if given["label_votes"] is None else [given["label_votes"]],
         )
-        self.settings_.update(zip(_CHOSEN, choice, strict=True))
+        self.settings_.update(zip(CHOSEN, choice, strict=True))
         if given["n_neighbors"] is None:
             n_votes = choice.n_neighbors * len(self.learners_)
             self.settings_["n_neighbors"] = -(-n_votes // self.settings_["n_learners"])
 
     def _held_out(self, usable: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
         """Return rows to choose by how many neighbours vote, if there is something to choose."""
-        wanted = ["n_neighbors"] if self.settings_["voting"] == "counts" else list(_CHOSEN)
-        if usable.size < _FEW or all(getattr(self, name) is not None for name in wanted):
+        wanted = ["n_neighbors"] if self.settings_["voting"] == "counts" else list(CHOSEN)
+        if usable.size < FEW or all(getattr(self, name) is not None for name in wanted):
             return usable[:0]
         n_rows = min(int(np.clip(usable.size // 20, *_HELD_OUT)), usable.size // 5)
         return np.sort(np.random.default_rng(seed).permutation(usable)[:n_rows])
@@ -527,12 +466,8 @@ class DXML(LabelRanker):
 
     def _chosen(self, n_examples: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
-        chosen = dict(PRESETS[self.preset])
-        if n_examples < _SMALL:
-            chosen |= _FOR_SMALL[self.preset]
-        if n_examples < _FEW:
-            chosen["n_learners"] = 1
-        chosen |= _CHOSEN
+        chosen = preset(self.preset, n_examples)
+        chosen |= {name: getattr(self, name) for name in ("activation", "margin")}
         chosen = {
             name: value if getattr(self, name, None) is None else getattr(self, name)
             for name, value in chosen.items()
@@ -540,47 +475,3 @@ class DXML(LabelRanker):
         if not chosen["label_weight"] and self.label_votes is None:
             chosen["label_votes"] = 0.0
         return chosen
-
-    def _task_settings(self) -> RowTargetSettings:
-        from labelspace.training.row_targets import RowTargetSettings
-
-        chosen = SimpleNamespace(**self.settings_)
-        return RowTargetSettings(
-            widths=(*chosen.hidden, chosen.dim),
-            activation=self.activation,
-            keep=chosen.keep_features,
-            output_dropout=chosen.dropout,
-            loss=chosen.loss,
-            gamma=chosen.gamma,
-            margin=self.margin,
-            label_weight=chosen.label_weight,
-            unit_targets=chosen.unit_targets,
-        )
-
-    def _training(self, seed: int) -> DeepSettings:
-        from labelspace.training.deep import DeepSettings
-
-        chosen = SimpleNamespace(**self.settings_)
-        return DeepSettings(
-            n_epochs=chosen.n_epochs,
-            min_steps=60,
-            batch_size=chosen.batch_size,
-            learning_rate=chosen.learning_rate,
-            row_learning_rate=chosen.learning_rate,
-            rule=chosen.rule,
-            row_rule=chosen.rule,
-            decay=chosen.decay,
-            weight_decay=chosen.weight_decay,
-            seed=seed,
-        )
-
-    def _gently(self, seed: int) -> DeepSettings:
-        """Return how networks learn on: gently, since stored rows do not move with them."""
-        rate = 0.1 * self.settings_["learning_rate"]
-        return replace(
-            self._training(seed),
-            n_epochs=2,
-            min_steps=10,
-            learning_rate=rate,
-            row_learning_rate=rate,
-        )
