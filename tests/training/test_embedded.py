@@ -75,3 +75,18 @@ def test_same_seed_same_space():
         for _ in range(2)
     )
     np.testing.assert_array_equal(one.weights, other.weights)
+
+
+def test_sampled_children_begin_with_what_is_usual():
+    """Steps so small that biases stay where they began."""
+    Y = csr_matrix(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 0]]), dtype=float)
+    X = csr_matrix(np.eye(4, dtype=np.float32))
+    tree = flat(np.arange(4), 4)
+    found = {}
+    for n_sampled in (2, 4):
+        settings = EmbeddedSettings(
+            dim=2, each=True, n_epochs=1, learning_rate=1e-6, n_sampled=n_sampled
+        )
+        found[n_sampled] = train_embedded(X, tree, tree.right_nodes(Y), settings).biases[1:]
+    np.testing.assert_allclose(found[2], [0.5, 0.0, -0.5, -0.5], atol=1e-3)
+    np.testing.assert_allclose(found[4], 0.0, atol=1e-3)
