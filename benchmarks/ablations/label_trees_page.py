@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import corpora, results
-from benchmarks.ablations.label_trees import BEAMS, CORPORA, SINGLE, SYSTEMS
+from benchmarks.ablations.label_trees import BEAMS, CORPORA, N_ROWS, SINGLE, SYSTEMS
 
 PAGE = corpora.ROOT / "docs" / "methods" / "label-trees.md"
 MARKS = "<!-- measured -->\n", "<!-- end -->\n"
@@ -67,21 +67,21 @@ def table(lines: list[dict[str, Any]]) -> str:
             continue
         figure = "P@1" if corpus in SINGLE else "P@1 / P@3 / P@5"
         rows = [
-            f"**{corpus}**, {here[0]['n_labels']:,} labels",
+            f"**{corpus}**, {here[0]['n_labels']:,} labels{_rows(corpus)}",
             "",
-            f"| system | best child: {figure} | cost | beam of ten: {figure} | cost "
-            "| ms | training, CPU s |",
+            f"| system | best child: {figure} | cost, speed-up | beam of ten: {figure} "
+            "| cost, speed-up | ms | training, CPU s |",
             "|---|---|---|---|---|---|---|",
         ]
         for system in SYSTEMS:
             first, last = (_mean(here, system, beam) for beam in BEAMS)
             only = _mean(here, system, None)
             if only:
-                cells = ["–", "–", _precision(only, corpus), f"{only['cost']:,.0f}"]
+                cells = ["–", "–", _precision(only, corpus), _cost(only)]
                 last = only
             elif first and last:
-                cells = [_precision(first, corpus), f"{first['cost']:,.0f}"]
-                cells += [_precision(last, corpus), f"{last['cost']:,.0f}"]
+                cells = [_precision(first, corpus), _cost(first)]
+                cells += [_precision(last, corpus), _cost(last)]
             else:
                 continue
             cells += [f"{last['cpu_ms']:.3f}", f"{last['train_cpu_s']:.1f}"]
@@ -128,13 +128,24 @@ def _mean(
     found = [one for one in lines if one["system"] == system and one["beam"] == beam]
     if not found:
         return {}
-    names = ("P@1", "P@3", "P@5", "cost", "train_cpu_s", "cpu_ms", *more)
+    names = ("P@1", "P@3", "P@5", "n_labels", "cost", "train_cpu_s", "cpu_ms", *more)
     return {name: float(np.mean([one[name] for one in found])) for name in names}
 
 
 def _precision(line: dict[str, float], corpus: str) -> str:
     names = ("P@1",) if corpus in SINGLE else ("P@1", "P@3", "P@5")
     return " / ".join(f"{line[name]:.2f}" for name in names)
+
+
+def _cost(line: dict[str, float]) -> str:
+    return f"{line['cost']:,.0f}, {line['n_labels'] / line['cost']:.3g}×"
+
+
+def _rows(corpus: str) -> str:
+    if corpus not in N_ROWS:
+        return ""
+    n_train, n_test = N_ROWS[corpus]
+    return f" in {n_train:,} training rows, {n_test:,} test rows"
 
 
 def plot(lines: list[dict[str, Any]]) -> None:
