@@ -99,3 +99,11 @@ def test_every_label_gets_a_unit_vector_even_alone(kind):
 def test_one_label_and_no_edges_are_no_trouble():
     for kind in KINDS:
         assert label_vectors(csr_matrix((1, 1), dtype=np.float32), 6, kind).shape == (1, 6)
+
+
+def test_vectors_stay_finite_however_large_the_steps():
+    walks = np.zeros((2000, 40), dtype=np.int32)
+    walks[:, ::4] = np.random.default_rng(0).integers(1, 500, (2000, 10))
+    vectors = skip_gram(walks, 500, 64, learning_rate=1.0, n_negatives=20)
+    assert np.isfinite(vectors).all()
+    assert np.linalg.norm(vectors, axis=1).max() <= 10.001

@@ -9,6 +9,8 @@ from labelspace.training._random_kernels import below, next_state, seeded, shuff
 
 # σ between −6 and 6, as a table: an exponential takes as long as an inner product.
 _END = np.float32(6.0)
+# Vectors are kept from growing beyond this: far more than any needs.
+_LONGEST = np.float32(10.0)
 _STEPS = 1024
 _SIGMOID = (1.0 / (1.0 + np.exp(-(np.arange(_STEPS) + 0.5) * 12.0 / _STEPS + 6.0))).astype(
     np.float32
@@ -113,8 +115,14 @@ def learn_cell(
             drawn = tickets[column_block, below(state, tickets.shape[1])]
             slope = -weight * _chance(inputs, node, outputs, drawn)
             _pull(slope, inputs, node, outputs, drawn, moved)
+        square = np.float32(0.0)
         for d in range(dim):
             inputs[node, d] += moved[d]
+            square += inputs[node, d] * inputs[node, d]
+        # One node on almost every walk is drawn again and again; its steps would swing ever wider.
+        if square > _LONGEST * _LONGEST:
+            for d in range(dim):
+                inputs[node, d] *= _LONGEST / np.sqrt(square)
 
 
 @njit(cache=True, nogil=True, fastmath=True, inline="always")
