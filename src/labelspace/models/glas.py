@@ -36,6 +36,7 @@ from labelspace.ensemble import in_blocks
 from labelspace.graph.cooccurrence import SIMILARITIES, cooccurrence, similarity
 from labelspace.topk import NO_LABEL, TopK
 from labelspace.training.extras import require_torch
+from labelspace.training.held_out import split_rows
 from labelspace.training.label_embedding_presets import (
     PRESETS,
     preset,
@@ -44,7 +45,6 @@ from labelspace.training.label_embedding_presets import (
 )
 from labelspace.training.label_sphere import SEARCHES, LabelSphere
 from labelspace.training.ridge import label_map
-from labelspace.training.row_split import learned_and_held_out
 
 if TYPE_CHECKING:
     from labelspace.training.deep import DeepSettings
@@ -295,7 +295,7 @@ class GLaS(LabelRanker):
         counts = np.bincount(Y.indices, minlength=Y.shape[1])
         labels = np.flatnonzero(counts) if counts.any() else np.arange(Y.shape[1])
         Y = csr_matrix(Y[:, labels])
-        learned, held_out = learned_and_held_out(Y, self.validation, seed)
+        learned, held_out = split_rows(Y, self.validation, seed)
         measured = (X[held_out], Y[held_out]) if held_out.size else None
         X, Y = X[learned], Y[learned]
         told = task_settings(self.settings_)
@@ -331,7 +331,7 @@ class GLaS(LabelRanker):
         if new.size:
             space.place(new, X, csr_matrix(Y[:, new]))
         Y = csr_matrix(Y[:, space.labels])
-        learned, _ = learned_and_held_out(Y, 0.0, seed)
+        learned, _ = split_rows(Y, 0.0, seed)
         if learned.size:
             told = replace(task_settings(self.settings_), weight_norm=False)
             gently = replace(
