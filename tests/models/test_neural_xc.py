@@ -113,3 +113,27 @@ def test_texts_go_in_as_they_are():
     labels = [[color, thing] for color, thing in product(colors, things)]
     tagger = Tagger("neuralxc", random_state=0, n_threads=1).fit(texts * 3, labels * 3)
     assert {name for name, _ in tagger.tag("there is a blue cone", k=2)} == {"blue", "cone"}
+
+
+def test_a_killed_training_keeps_the_networks_that_are_done(corpus, tmp_path, monkeypatch):
+    from labelspace.training import deep
+
+    folder = tmp_path / "checkpoint"
+    settings = {"n_learners": 2, "n_epochs": 2, "random_state": 0, "n_threads": 1}
+    real, called = deep.train, []
+
+    def killed(*arguments):
+        called.append(arguments)
+        if len(called) == 2:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(deep, "train", killed)
+    with pytest.raises(KeyboardInterrupt):
+        NeuralXC(**settings, checkpoint=str(folder)).fit(*corpus)
+    assert (folder / "network-0").is_dir()
+    resumed = NeuralXC(**settings, checkpoint=str(folder)).fit(*corpus)
+    assert not folder.exists()
+    whole = NeuralXC(**settings).fit(*corpus)
+    X = corpus[0]
+    assert np.array_equal(resumed.predict_topk(X, 3).scores, whole.predict_topk(X, 3).scores)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ torch = pytest.importorskip("torch")
 from labelspace.encoders.row_table import RowTable  # noqa: E402
 from labelspace.errors import UsageError  # noqa: E402
 from labelspace.graph.cooccurrence import cooccurrence, similarity  # noqa: E402
-from labelspace.training.deep import DeepSettings, _Training, device_of, train  # noqa: E402
+from labelspace.training.deep import DeepSettings, device_of, train  # noqa: E402
 from labelspace.training.label_embedding import (  # noqa: E402
     LOSSES,
     REGULARIZERS,
@@ -106,17 +105,6 @@ def test_training_ends_when_held_out_rows_get_no_better_and_takes_the_best_epoch
     assert len(history) == 4
     assert history.best("P@1")["epoch"] == 2
     assert torch.equal(task.labels.values, seen[1])
-
-
-def test_steps_grow_while_warming_up_and_fall_to_nought():
-    task = a_task(held_out=False)
-    sizes = []
-    training = _Training(task, 300, replace(QUICK, n_epochs=10, warm_up=0.2), Path())
-    for step in range(11):
-        sizes.append(training._step_share(step / 10))
-    assert sizes[:3] == pytest.approx([0.0, 0.45, 0.8])
-    assert sizes[10] == 0.0
-    assert np.all(np.diff(sizes[2:]) < 0)
 
 
 def test_small_corpora_get_more_epochs():

@@ -14,7 +14,6 @@ together. ``preset="paper"`` is the original.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,7 +23,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from labelspace import progress, threads
+from labelspace import progress
 from labelspace.base import Explanation, LabelRanker
 from labelspace.data.hierarchy import read_hierarchy
 from labelspace.encoders.unit_rows import UnitRows
@@ -64,8 +63,6 @@ Floats = NDArray[np.float32]
 
 # Rows to choose by how many neighbours vote; with few rows none can be spared.
 _HELD_OUT = (1000, 4000)
-# With fewer non-zeros than this, steps are too small to be shared among threads.
-_LITTLE_WORK = 1_000_000
 _LABELS_FOUND = 40
 
 
@@ -452,12 +449,7 @@ class DXML(LabelRanker):
         from labelspace.training.deep import train
 
         if n_rows:
-            with self._threads(task.X):
-                self.history_ = train(task, n_rows, settings)
-
-    def _threads(self, X: csr_matrix) -> AbstractContextManager[Any]:
-        """Learn on one thread where steps are so small that threads would wait for each other."""
-        return threads.limit(1) if X.nnz < _LITTLE_WORK else nullcontext()
+            self.history_ = train(task, n_rows, settings)
 
     def _device(self) -> Any:
         from labelspace.training.deep import device_of

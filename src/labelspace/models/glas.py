@@ -16,10 +16,8 @@ start. ``preset="paper"`` is the original.
 from __future__ import annotations
 
 import shutil
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -28,7 +26,7 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from labelspace import metrics, threads
+from labelspace import metrics
 from labelspace.base import LabelRanker
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.encoders.unit_rows import UnitRows
@@ -49,10 +47,6 @@ from labelspace.training.ridge import label_map
 if TYPE_CHECKING:
     from labelspace.training.deep import DeepSettings
     from labelspace.training.label_embedding import LabelEmbeddingSettings, LabelEmbeddingTask
-
-
-# With fewer non-zeros than this, steps are too small to be shared among threads.
-_LITTLE_WORK = 100_000
 
 
 class GLaS(LabelRanker):
@@ -302,8 +296,7 @@ class GLaS(LabelRanker):
         networks, histories = [], []
         for number in range(self.settings_["n_learners"]):
             task = self._task(X, Y, told, seed + number, held_out=measured)
-            with self._threads(X):
-                histories.append(train(task, learned.size, self._training(seed + number, number)))
+            histories.append(train(task, learned.size, self._training(seed).of_part(number)))
             networks.append(task.taken(self.storage))
             del task  # which is as large as what is kept of it
         self.history_ = histories[0]
@@ -348,8 +341,7 @@ class GLaS(LabelRanker):
                 start = (part.encoder, part.vectors, part.biases)
                 told = replace(told, scale=part.scale)
                 task = self._task(X[learned], Y[learned], told, seed + number, start=start)
-                with self._threads(X):
-                    train(task, learned.size, gently)
+                train(task, learned.size, gently)
                 parts[number] = task.taken(self.storage)
             space.take(parts)
         self._index()
@@ -376,10 +368,6 @@ class GLaS(LabelRanker):
             counts, preference, kind=self.search, n_probes=self.n_probes, storage=self.storage
         )
 
-    def _threads(self, X: csr_matrix) -> AbstractContextManager[Any]:
-        """Learn on one thread where steps are so small that threads would wait for each other."""
-        return threads.limit(1) if X.nnz < _LITTLE_WORK else nullcontext()
-
     def _task(
         self, X: csr_matrix, Y: csr_matrix, told: LabelEmbeddingSettings, seed: int, **more: Any
     ) -> LabelEmbeddingTask:
@@ -402,12 +390,8 @@ class GLaS(LabelRanker):
             for name, value in chosen.items()
         }
 
-    def _training(self, seed: int, number: int = 0) -> DeepSettings:
-        """Return how a network is trained; each has its own checkpoint, kept until all are done."""
+    def _training(self, seed: int) -> DeepSettings:
+        patience = self.patience if self.validation else None
         return training_settings(
-            self.settings_,
-            patience=self.patience if self.validation else None,
-            checkpoint=self.checkpoint and str(Path(self.checkpoint) / f"network-{number}"),
-            keep_checkpoint=True,
-            seed=seed,
+            self.settings_, patience=patience, checkpoint=self.checkpoint, seed=seed
         )

@@ -13,7 +13,7 @@ weighted that the loss is the same on average.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import shutil
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,84 +33,20 @@ from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import in_blocks, with_constant
 from labelspace.search.exact import ExactIndex
 from labelspace.topk import NO_LABEL, TopK
+from labelspace.training.autoencoder_presets import (
+    PRESETS,
+    preset,
+    task_settings,
+    training_settings,
+)
 from labelspace.training.extras import require_torch
 from labelspace.training.held_out import split_rows
 
 if TYPE_CHECKING:
-    from labelspace.training.autoencoder import AutoencoderSettings, AutoencoderTask
+    from labelspace.training.autoencoder import AutoencoderTask
     from labelspace.training.deep import DeepSettings
 
 Floats = NDArray[np.float32]
-
-# With fewer non-zeros than this, steps are too small to be shared among threads.
-_LITTLE_WORK = 100_000
-
-PRESETS: dict[str, dict[str, Any]] = {
-    "best": {
-        "n_learners": 1,
-        "dim": 512,
-        "label_dim": 512,
-        "hidden": (),
-        "label_hidden": (),
-        "regressor_hidden": (),
-        "activation": "relu",
-        "code": "linear",
-        "cosine": 20.0,
-        "keep_features": 0.8,
-        "keep_labels": 0.5,
-        "dropout": 0.2,
-        "alpha": 1.0,
-        "beta": 1.0,
-        "n_epochs": 4,
-        "batch_size": 256,
-        "learning_rate": 3e-4,
-        "row_rule": "adam",
-        "row_learning_rate": 3e-3,
-        "weight_decay": 0.0,
-    },
-    "paper": {
-        "n_learners": 1,
-        "activation": "relu",
-        "code": "tanh",
-        "cosine": 0.0,
-        "keep_features": 1.0,
-        "keep_labels": 1.0,
-        "dropout": 0.0,
-        "alpha": 1.0,
-        "beta": 1.0,
-        "n_epochs": 10,
-        "batch_size": 64,
-        "learning_rate": 3e-4,
-        "row_rule": "adam",
-        "row_learning_rate": 3e-4,
-        "weight_decay": 1e-4,
-    },
-}
-
-# Few rows are overfitted by one network; several, each seeing other parts of the rows, less so.
-_SMALL = 20_000
-_FOR_SMALL: dict[str, Any] = {
-    "n_learners": 3,
-    "dim": 256,
-    "label_dim": 256,
-    "keep_features": 0.6,
-    "dropout": 0.3,
-    "n_epochs": 15,
-}
-# Where features are few, each is in many rows: adagrad, whose steps are too long for rare ones.
-_FEW_FEATURES = 10_000
-_FOR_FEW_FEATURES: dict[str, Any] = {"row_rule": "adagrad", "row_learning_rate": 3e-2}
-# Very few rows are learned in a moment, by a small network.
-_TINY = 2_000
-_FOR_TINY: dict[str, Any] = _FOR_SMALL | {
-    "n_learners": 1,
-    "dim": 128,
-    "label_dim": 128,
-    "n_epochs": 12,
-    "batch_size": 64,
-}
-# Widths of the report's networks grow with the data; no more than this are needed or affordable.
-_WIDEST = 2048
 
 
 class NeuralXC(LabelRanker):
@@ -332,14 +268,15 @@ class NeuralXC(LabelRanker):
             task = AutoencoderTask(
                 X[learned],
                 Y[learned],
-                self._task_settings(),
+                task_settings(self.settings_),
                 held_out=kept,
                 seed=seed + number,
                 device=device_of(self.device),
             )
-            with self._threads(X):
-                histories.append(train(task, learned.size, self._training(seed, number)))
+            histories.append(train(task, learned.size, self._training(seed).of_part(number)))
             self.learners_.append(self._exported(task))
+        if self.checkpoint:
+            shutil.rmtree(self.checkpoint, ignore_errors=True)
         self.history_ = histories[0]
         self._index()
 
@@ -353,7 +290,7 @@ class NeuralXC(LabelRanker):
         X = self.rows_.encode(X)
         learned, _ = split_rows(Y, 0.0, seed)
         gently = replace(
-            self._training(seed, 0),
+            self._training(seed),
             n_epochs=2,
             min_steps=20,
             learning_rate=0.1 * self.settings_["learning_rate"],
@@ -361,7 +298,7 @@ class NeuralXC(LabelRanker):
             patience=None,
             checkpoint=None,
         )
-        settings = replace(self._task_settings(), alpha=0.0, beta=0.0)
+        settings = replace(task_settings(self.settings_), alpha=0.0, beta=0.0)
         for number, learner in enumerate(self.learners_):
             learner.add_labels(X, Y)
             if not learned.size:
@@ -374,8 +311,7 @@ class NeuralXC(LabelRanker):
                 seed=seed + number,
                 device=device_of(self.device),
             )
-            with self._threads(X):
-                train(task, learned.size, replace(gently, seed=seed + number))
+            train(task, learned.size, replace(gently, seed=seed + number))
             self.learners_[number] = self._exported(task)
         self._index()
 
@@ -414,71 +350,17 @@ class NeuralXC(LabelRanker):
         biases = np.mean([one.biases for one in self.learners_], axis=0)
         self.index_ = ExactIndex(np.column_stack((weights, biases)).astype(np.float32))
 
-    def _threads(self, X: csr_matrix) -> AbstractContextManager[Any]:
-        """Learn on one thread where steps are so small that threads would wait for each other."""
-        return threads.limit(1) if X.nnz < _LITTLE_WORK else nullcontext()
-
     def _chosen(self, shape: tuple[int, int], n_labels: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
-        n_examples, n_features = shape
-        chosen = dict(PRESETS[self.preset])
-        if self.preset == "paper":
-            chosen |= _paper_widths(n_features, n_labels)
-        elif n_examples < _SMALL:
-            chosen |= _FOR_TINY if n_examples < _TINY else _FOR_SMALL
-            chosen |= _FOR_FEW_FEATURES if n_features < _FEW_FEATURES else {}
+        chosen = preset(self.preset, *shape, n_labels)
+        chosen |= {name: getattr(self, name) for name in ("n_sampled", "n_zeros", "n_rebuilt")}
         return {
             name: value if getattr(self, name) is None else getattr(self, name)
             for name, value in chosen.items()
         }
 
-    def _task_settings(self) -> AutoencoderSettings:
-        from labelspace.training.autoencoder import AutoencoderSettings
-
-        chosen = self.settings_
-        return AutoencoderSettings(
-            dim=chosen["dim"],
-            label_dim=chosen["label_dim"],
-            hidden=tuple(chosen["hidden"]),
-            label_hidden=tuple(chosen["label_hidden"]),
-            regressor_hidden=tuple(chosen["regressor_hidden"]),
-            activation=chosen["activation"],
-            code=chosen["code"],
-            cosine=chosen["cosine"] or None,
-            keep=chosen["keep_features"],
-            keep_labels=chosen["keep_labels"],
-            dropout=chosen["dropout"],
-            alpha=chosen["alpha"],
-            beta=chosen["beta"],
-            n_sampled=self.n_sampled,
-            n_zeros=self.n_zeros,
-            n_rebuilt=self.n_rebuilt,
+    def _training(self, seed: int) -> DeepSettings:
+        patience = self.patience if self.validation else None
+        return training_settings(
+            self.settings_, patience=patience, checkpoint=self.checkpoint, seed=seed
         )
-
-    def _training(self, seed: int, learner: int) -> DeepSettings:
-        from labelspace.training.deep import DeepSettings
-
-        return DeepSettings(
-            n_epochs=self.settings_["n_epochs"],
-            min_steps=60,
-            batch_size=self.settings_["batch_size"],
-            learning_rate=self.settings_["learning_rate"],
-            row_learning_rate=self.settings_["row_learning_rate"],
-            row_rule=self.settings_["row_rule"],
-            weight_decay=self.settings_["weight_decay"],
-            patience=self.patience if self.validation else None,
-            checkpoint=f"{self.checkpoint}-{learner}" if self.checkpoint else None,
-            seed=seed + learner,
-        )
-
-
-def _paper_widths(n_features: int, n_labels: int) -> dict[str, Any]:
-    dim = min(max(round(6.0 * n_features**0.5), 1), _WIDEST)
-    label_dim = min(max(round(2.5 * n_labels**0.5), 1), _WIDEST)
-    return {
-        "dim": dim,
-        "label_dim": label_dim,
-        "hidden": (min(round((n_features * dim) ** 0.5), _WIDEST),),
-        "label_hidden": (min(round((n_labels * label_dim) ** 0.5), _WIDEST),),
-        "regressor_hidden": (max((dim + label_dim) // 2, 1),),
-    }

@@ -17,16 +17,17 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 
-from labelspace import progress, store
+from labelspace import progress, store, threads
 from labelspace.encoders.row_table import RowTable
 from labelspace.errors import UsageError
 from labelspace.training.history import History
@@ -38,12 +39,15 @@ class DeepTask(ABC):
 
     Attributes
     ----------
+    X : csr_matrix
+        The rows that are learned from.
     module : nn.Module
         Holds all dense parameters.
     tables : dict of RowTable
         The tables, by name.
     """
 
+    X: csr_matrix
     module: nn.Module
     tables: dict[str, RowTable]
 
@@ -82,9 +86,6 @@ class DeepSettings:
         How tables move; see ``RowOptimizer``.
     decay : bool
         Whether steps get smaller, down to zero at the last one.
-    warm_up : float
-        Share of all steps in which steps grow to their first size: adagrad's first steps, when it
-        knows little of a row's gradients, are else its largest.
     weight_decay : float
         Of dense parameters, and of tables with ``momentum``.
     monitor : str
@@ -96,6 +97,9 @@ class DeepSettings:
     keep_checkpoint : bool
         Whether it stays when training has come to its end, so that one which is asked for again,
         as one of several, is there at once.
+    little_work : int
+        With fewer non-zeros than this, steps are too small to be shared among threads, which would
+        wait for each other: one thread learns.
     seed : int
     """
 
@@ -107,13 +111,22 @@ class DeepSettings:
     rule: str = "adam"
     row_rule: str = "adam"
     decay: bool = True
-    warm_up: float = 0.0
     weight_decay: float = 0.0
     monitor: str = "P@1"
     patience: int | None = None
     checkpoint: str | None = None
     keep_checkpoint: bool = False
+    little_work: int = 100_000
     seed: int = 0
+
+    def of_part(self, number: int) -> DeepSettings:
+        """Return the settings of one of several networks.
+
+        Each has its own seed and its own checkpoint, which stays until all are done: whoever asks
+        for several removes the folder.
+        """
+        folder = self.checkpoint and str(Path(self.checkpoint) / f"network-{number}")
+        return replace(self, seed=self.seed + number, checkpoint=folder, keep_checkpoint=True)
 
 
 def train(task: DeepTask, n_rows: int, settings: DeepSettings) -> History:
@@ -123,7 +136,8 @@ def train(task: DeepTask, n_rows: int, settings: DeepSettings) -> History:
     """
     with tempfile.TemporaryDirectory(prefix="labelspace-training-") as scratch:
         folder = Path(settings.checkpoint or scratch)
-        return _Training(task, n_rows, settings, folder).run()
+        with threads.limit(1 if task.X.nnz < settings.little_work else None):
+            return _Training(task, n_rows, settings, folder).run()
 
 
 def device_of(choice: str) -> torch.device:
@@ -206,18 +220,13 @@ class _Training:
         self.dense.zero_grad(set_to_none=True)
         losses = self.task.loss(rows, rng)
         losses["loss"].backward()
-        share = self._step_share(step / (self.n_epochs * self.per_epoch))
+        share = 1.0 - step / (self.n_epochs * self.per_epoch) if self.settings.decay else 1.0
         for group in self.dense.param_groups:
             group["lr"] = share * self.settings.learning_rate
         self.dense.step()
         for optimizer in self.rows.values():
             optimizer.step(share * self.settings.row_learning_rate)
         return losses
-
-    def _step_share(self, done: float) -> float:
-        """Return the size of a step, of the first size, when a share of all steps is done."""
-        grown = done / self.settings.warm_up if done < self.settings.warm_up else 1.0
-        return grown * (1.0 - done if self.settings.decay else 1.0)
 
     def _is_over(self) -> bool:
         patience = self.settings.patience

@@ -106,6 +106,7 @@ def training_settings(chosen: dict[str, Any], seed: int) -> DeepSettings:
     same = ("n_epochs", "batch_size", "learning_rate", "rule", "decay", "weight_decay")
     return DeepSettings(
         min_steps=60,
+        little_work=1_000_000,
         row_learning_rate=chosen["learning_rate"],
         row_rule=chosen["rule"],
         seed=seed,
