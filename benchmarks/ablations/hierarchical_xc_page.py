@@ -9,8 +9,8 @@ from typing import Any
 from benchmarks import results
 from benchmarks.corpora import BY_SIZE, ROOT
 
-PAGE = ROOT / "docs" / "methods" / "hierarchical-xc.md"
-PLOT = ROOT / "docs" / "assets" / "hierarchical-xc.svg"
+PAGE = ROOT / "docs" / "methods" / "hierarchicalxc.md"
+PLOT = ROOT / "docs" / "assets" / "hierarchicalxc.svg"
 KS = (1, 2, 3, 4, 5)
 BESIDE = ("hierarchicalxc", "label-tree", "one-vs-all", "omikuji-parabel", "napkinxc-plt")
 """Methods of the common benchmarks that are shown: trees of labels, and no tree."""

@@ -26,7 +26,7 @@ from benchmarks.measure import Stopwatch
 from labelspace import metrics, models
 
 LINES = ROOT / "benchmarks" / "results" / "ablations" / "neural_xc.jsonl"
-PAGE = ROOT / "docs" / "methods" / "neural-xc.md"
+PAGE = ROOT / "docs" / "methods" / "neuralxc.md"
 PICTURES = ROOT / "docs" / "assets"
 KS = (1, 2, 3, 4, 5)
 MEASURED_ROWS = 2000
@@ -254,7 +254,7 @@ def _pictures(lines: list[dict[str, Any]]) -> list[str]:
                 axes.grid(alpha=0.25)
         grid[0][0].legend(fontsize=7, frameon=False)
         grid[1][0].set(xlabel="k", ylabel=f"{name}@k")
-        path = PICTURES / f"neural-xc-{name.lower()}.svg"
+        path = PICTURES / f"neuralxc-{name.lower()}.svg"
         figure.savefig(path, metadata={"Date": None})
         pyplot.close(figure)
         links.append(f"![{name}@k on training and test rows](../assets/{path.name})")

@@ -103,10 +103,6 @@ def test_a_new_label_does_not_drive_out_known_ones(corpus):
     assert model.score(X[known], Y[known]) > before - 0.1
 
 
-def test_it_is_found_under_both_spellings():
-    assert models.find("neural-xc") is models.find("neuralxc") is NeuralXC
-
-
 def test_texts_go_in_as_they_are():
     colors, things = ("red", "green", "blue", "white"), ("ball", "cube", "cone", "ring")
     texts = [f"a {color} {thing} on the table" for color, thing in product(colors, things)]

@@ -58,11 +58,8 @@ METHODS = {
     "random": ("random_labels", "RandomLabels", "labels drawn at random: the floor"),
 }
 DEFAULT_METHOD = "labelspace"
-# Other spellings that are understood.
-ALIASES = {"neural-xc": "neuralxc", "hierarchical-xc": "hierarchicalxc"}
 
 __all__ = [
-    "ALIASES",
     "DEFAULT_METHOD",
     "DXML",
     "METHODS",
@@ -87,7 +84,6 @@ __all__ = [
 
 def find(name: str) -> type[LabelRanker]:
     """Return the estimator class of a method, such as ``"one-vs-all"``."""
-    name = ALIASES.get(name, name)
     if name not in METHODS:
         raise UsageError(f"There is no method '{name}'{_nearest(name, METHODS)}")
     module, kind, _ = METHODS[name]
