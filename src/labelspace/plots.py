@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Circle
+from matplotlib.transforms import Bbox
+
+# From orange to dark red: the palest of a whole colour map can't be seen on white.
+_SUNSET = LinearSegmentedColormap.from_list(
+    "sunset", matplotlib.colormaps["YlOrRd"](np.linspace(0.35, 1, 64))
+)
 
 
 def leaderboard(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -48,24 +55,21 @@ def label_map(
     title: str,
     n_named: int = 40,
 ) -> None:
-    """Draw labels in the unit disk, yellow if rare and red if frequent, the commonest named."""
+    """Draw labels in the unit disk, light if rare and dark if frequent, the commonest named
+    where there is room."""
     figure, axes = plt.subplots(figsize=(9, 9), layout="constrained")
     order = np.argsort(counts, kind="stable")
     dots = axes.scatter(
         places[order, 0],
         places[order, 1],
         c=np.log10(np.maximum(counts[order], 1)),
-        cmap="autumn_r",
+        cmap=_SUNSET,
         s=np.clip(20_000 / max(len(order), 1), 3, 40),
         linewidths=0,
     )
     if disk:
         axes.add_patch(Circle((0, 0), 1, fill=False, color="0.6"))
         axes.set(xlim=(-1.03, 1.03), ylim=(-1.03, 1.03))
-    for at in order[::-1][:n_named]:
-        # Dollar signs would be read as formulas.
-        name = names[at].replace("$", r"\$")
-        axes.annotate(name, places[at], xytext=(3, 3), textcoords="offset points", fontsize=7)
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.set_title(title)
@@ -73,5 +77,21 @@ def label_map(
     low, high = bar.mappable.get_clim()
     ticks = [tick for tick in range(10) if low <= tick <= high]
     bar.set_ticks(ticks, labels=[f"{10**tick:,.0f}" for tick in ticks])
+    figure.draw_without_rendering()  # only now is it settled which names would lie on others
+    taken: list[Bbox] = []
+    for at in order[::-1][: 3 * n_named]:
+        # Dollar signs would be read as formulas.
+        name = axes.annotate(
+            names[at].replace("$", r"\$"),
+            places[at],
+            xytext=(3, 3),
+            textcoords="offset points",
+            fontsize=7,
+        )
+        box = name.get_window_extent()
+        if len(taken) == n_named or box.count_overlaps(taken):
+            name.remove()
+        else:
+            taken.append(box)
     figure.savefig(path, dpi=130, bbox_inches="tight")
     plt.close(figure)

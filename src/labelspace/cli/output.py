@@ -34,14 +34,16 @@ def print_table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left")
+    table = Table()
     for name in rows[0] if rows else ():
         numeric = isinstance(rows[0][name], (int, float))
         table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric)
     for row in rows:
         table.add_row(*(_shown(value) for value in row.values()))
     # A narrow pipe must not cut the figures off.
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(title, style="italic", markup=False, highlight=False, soft_wrap=True)
+    console.print(table)
 
 
 def _shown(value: Any) -> str:
