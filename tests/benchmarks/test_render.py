@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.render.page import fill_page
+from benchmarks.render.page import PAGE, fill_page
 from benchmarks.render.references import FOLDER, earlier, published
 from benchmarks.render.rows import ACCURACY, COST, gather
 from benchmarks.render.tables import accuracy_table
+from benchmarks.results import read_lines
 
 
 def a_line(method: str, precision: float = 60.0, **changes: Any) -> dict[str, Any]:
@@ -97,6 +98,15 @@ def test_a_plot_is_drawn_and_linked(tmp_path: Path) -> None:
     assert fill_page(page, [a_line("knn")]) == [page, tmp_path / "assets/benchmark-bibtex.svg"]
     assert "](assets/benchmark-bibtex.svg)" in page.read_text()
     assert (tmp_path / "assets/benchmark-bibtex.svg").stat().st_size > 1000
+
+
+def test_the_page_shows_the_recorded_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Whoever adds a line and does not render, or mends a figure by hand, is told here.
+    monkeypatch.setattr("benchmarks.render.page.cost_plot", lambda *_: True)
+    page = tmp_path / "benchmarks.md"
+    page.write_text(PAGE.read_text())
+    fill_page(page, read_lines())
+    assert page.read_text() == PAGE.read_text(), "run python -m benchmarks render"
 
 
 def test_a_misspelt_block_is_named(tmp_path: Path) -> None:
