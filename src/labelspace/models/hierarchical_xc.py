@@ -22,7 +22,6 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from labelspace import metrics
 from labelspace.base import Explanation, LabelRanker, Reason
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.network import NetworkEncoder
@@ -37,9 +36,7 @@ from labelspace.search.sparse import SparseIndex
 from labelspace.search.tree import Walked
 from labelspace.topk import TopK
 from labelspace.training.siblings import train_siblings
-
-_TRIAL_ROWS = 5000
-_FEWEST_TRIAL_ROWS = 500  # with fewer there is nothing to tell from
+from labelspace.training.trial import best_of
 
 
 class HierarchicalXC(LabelRanker):
@@ -186,18 +183,10 @@ class HierarchicalXC(LabelRanker):
         return UnitRows().encode(csr_matrix(self.encoder_.encode(Z)))
 
     def _best_C(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> float:
-        """Choose C on a sample: which one is better hardly depends on the number of rows."""
-        rows = np.random.default_rng(seed).permutation(Z.shape[0])[:_TRIAL_ROWS]
-        if len(rows) < _FEWEST_TRIAL_ROWS:
-            return 24.0
-        held_out, kept = np.split(rows, [len(rows) // 5])
-        k = min(5, Y.shape[1])
-        quality = {}
-        for C in (24.0, 3.0):
-            index, _ = self._train(csr_matrix(Z[kept]), csr_matrix(Y[kept]), C, seed)
-            top = index.walk(csr_matrix(Z[held_out]), k).top
-            quality[C] = metrics.evaluate(csr_matrix(Y[held_out]), top, ks=(k,))[f"nDCG@{k}"]
-        return max(quality, key=lambda C: quality[C])
+        def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
+            return self._train(Z, Y, C, seed)[0].walk(Z_new, k).top
+
+        return best_of((24.0, 3.0), answer, Z, Y, seed=seed)
 
     def _train(
         self, Z: csr_matrix, Y: csr_matrix, C: float, seed: int

@@ -17,20 +17,18 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from labelspace import metrics
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.models.tree_ranker import Slack, TreeRanker, slack_by_row
 from labelspace.search.tree import TreeIndex, Walked
+from labelspace.topk import TopK
 from labelspace.training.siblings import NodePredictors, train_one_slack, train_siblings
 from labelspace.training.squared_hinge import train_squared_hinge
+from labelspace.training.trial import best_of
 
-_TRIAL_ROWS = 5000
-_FEWEST_TRIAL_ROWS = 500  # with fewer there is nothing to tell from
 # What turns margins into probabilities. A yes or no is 0.95 at a margin of 1. Among siblings it
 # takes more: softmax adds up all that lose, and many small ones would outweigh the winner.
 _SHARPNESS = {"logistic": 3.0, "softmax": 8.0}
@@ -162,18 +160,10 @@ class LabelTree(TreeRanker):
         self.index_, self.n_iter_ = self._train(Z, Y, self.C_, by_row, seed)
 
     def _best_C(self, Z: csr_matrix, Y: csr_matrix, by_row: bool, seed: int) -> float:
-        """Choose C on a sample: which one is better hardly depends on the number of rows."""
-        rows = np.random.default_rng(seed).permutation(Z.shape[0])[:_TRIAL_ROWS]
-        if len(rows) < _FEWEST_TRIAL_ROWS:
-            return 1.0
-        held_out, kept = np.split(rows, [len(rows) // 5])
-        k = min(5, Y.shape[1])
-        quality = {}
-        for C in (1.0, 0.4):
-            index, _ = self._train(csr_matrix(Z[kept]), csr_matrix(Y[kept]), C, by_row, seed)
-            top = index.walk(csr_matrix(Z[held_out]), k, self.beam).top
-            quality[C] = metrics.evaluate(csr_matrix(Y[held_out]), top, ks=(k,))[f"nDCG@{k}"]
-        return max(quality, key=lambda C: quality[C])
+        def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
+            return self._train(Z, Y, C, by_row, seed)[0].walk(Z_new, k, self.beam).top
+
+        return best_of((1.0, 0.4), answer, Z, Y, seed=seed)
 
     def _train(
         self, Z: csr_matrix, Y: csr_matrix, C: float, by_row: bool, seed: int

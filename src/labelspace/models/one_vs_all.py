@@ -19,16 +19,13 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from labelspace import metrics
 from labelspace.base import Explanation, LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.search.reasons import Speakers
 from labelspace.search.sparse import SparseIndex
 from labelspace.topk import TopK
 from labelspace.training.squared_hinge import train_squared_hinge
-
-TRIAL_ROWS = 5000
-FEWEST_TRIAL_ROWS = 500  # with fewer there is nothing to tell from
+from labelspace.training.trial import best_of
 
 
 class OneVsAll(LabelRanker):
@@ -138,17 +135,10 @@ class OneVsAll(LabelRanker):
         return SparseIndex(weights, biases), n_iter
 
     def _best_C(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> float:
-        """Choose C on a sample: which one is better hardly depends on the number of rows."""
-        rows = np.random.default_rng(seed).permutation(Z.shape[0])[:TRIAL_ROWS]
-        if len(rows) < FEWEST_TRIAL_ROWS:
-            return 1.0
-        held_out, kept = np.split(rows, [len(rows) // 5])
-        quality = {}
-        for C in (1.0, 0.3):
-            index, _ = self._train(Z[kept], Y[kept], C, seed)
-            top = index.search(Z[held_out], 5)
-            quality[C] = metrics.evaluate(Y[held_out], top, ks=(top.k,))[f"nDCG@{top.k}"]
-        return max(quality, key=lambda C: quality[C])
+        def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
+            return self._train(Z, Y, C, seed)[0].search(Z_new, k)
+
+        return best_of((1.0, 0.3), answer, Z, Y, seed=seed)
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         return self.index_.search(self.rows_.encode(X), k)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from labelspace.training import _logistic_kernels, _squared_hinge_kernels
 from labelspace.training._problem_kernels import copy, keep, longer
 from labelspace.training._random_kernels import seeded
-from labelspace.training._squared_hinge_kernels import _descend
+
+SQUARED_HINGE = 0
+LOGISTIC = 1
+GROWTH = 0.25  # how C grows as rows get fewer on the way down: paths are long, doubts multiply
 
 
 @njit(cache=True, nogil=True)
@@ -21,6 +25,7 @@ def train_siblings(
     node_ptr,
     node_rows,
     parents,
+    loss,
     C,
     tol,
     max_iter,
@@ -49,6 +54,7 @@ def train_siblings(
     ptr = np.empty(most_rows + 1, dtype=np.int64)
     order = np.empty(most_rows, dtype=np.int64)
     alphas = np.empty(most_rows, dtype=np.float32)
+    signs = np.empty(most_rows, dtype=np.float32)
     n_done = 0
     n_passes = 1
     for parent in parents:
@@ -66,13 +72,26 @@ def train_siblings(
         first, last = first_child[parent], first_child[parent + 1]
         for child in range(first, last):
             nodes[n_done] = child
-            if last - first > 1 and n_local > 0:
-                n_positive = _positives_first(
-                    rows, node_rows[node_ptr[child] : node_ptr[child + 1]], order
+            positives = node_rows[node_ptr[child] : node_ptr[child + 1]]
+            weights[:] = np.float32(0.0)
+            if loss == LOGISTIC:
+                _logistic_kernels.give_signs(rows, positives, signs)
+                taken = _logistic_kernels.descend(
+                    ptr,
+                    places,
+                    entries,
+                    row_lengths,
+                    signs,
+                    C * (lengths.shape[0] / max(rows.shape[0], 1)) ** GROWTH,
+                    tol,
+                    max_iter,
+                    weights,
+                    seeded(seed, child, 1),
                 )
+            elif last - first > 1 and n_local > 0:
+                n_positive = _positives_first(rows, positives, order)
                 alphas[: rows.shape[0]] = np.float32(0.0)
-                weights[:] = np.float32(0.0)
-                taken = _descend(
+                taken = _squared_hinge_kernels._descend(
                     ptr,
                     places,
                     entries,
@@ -87,19 +106,21 @@ def train_siblings(
                     weights,
                     seeded(seed, child, 1),
                 )
-                n_passes = max(n_passes, taken)
-                if n_kept + n_local > features.shape[0]:
-                    features = longer(features, n_kept, n_kept + n_local)
-                    values = longer(values, n_kept, n_kept + n_local)
+            else:
+                # An only child is always right.
+                taken = 0
+                biases[n_done] = np.float32(1.0)
+            n_passes = max(n_passes, taken)
+            if n_kept + n_local > features.shape[0]:
+                features = longer(features, n_kept, n_kept + n_local)
+                values = longer(values, n_kept, n_kept + n_local)
+            if taken > 0 and n_local > 0:
                 # Feature 0 is the first that the first row has.
                 biases[n_done] = weights[0]
                 weights[0] = np.float32(0.0)
-                kept = keep(weights, feature_of, n_local, min_weight, n_kept, features, values)
-                counts[n_done] = kept - n_kept
-                n_kept = kept
-            else:
-                # An only child is always right.
-                biases[n_done] = np.float32(1.0)
+            kept = keep(weights, feature_of, n_local, min_weight, n_kept, features, values)
+            counts[n_done] = kept - n_kept
+            n_kept = kept
             n_done += 1
         for at in range(n_local):
             local[feature_of[at]] = -1

@@ -31,16 +31,12 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from labelspace import progress, threads
 from labelspace.graph.tree import Tree
-from labelspace.training import _logistic_kernels
 from labelspace.training import _one_slack_kernels as one_slack
 from labelspace.training import _sibling_kernels as kernels
 from labelspace.training.squared_hinge import Rows
 
 CHUNKS_PER_THREAD = 16
-SOLVERS = {
-    "squared_hinge": kernels.train_siblings,
-    "logistic": _logistic_kernels.train_siblings,
-}
+LOSSES = {"squared_hinge": kernels.SQUARED_HINGE, "logistic": kernels.LOGISTIC}
 
 
 class NodePredictors(NamedTuple):
@@ -87,7 +83,7 @@ def train_siblings(
     n_chunks = min(len(parents), CHUNKS_PER_THREAD * n_threads)
 
     def solve(chunk: NDArray[np.int64]) -> tuple[Any, ...]:
-        return SOLVERS[loss](
+        return kernels.train_siblings(
             rows.indptr,
             rows.indices,
             rows.data,
@@ -97,6 +93,7 @@ def train_siblings(
             node_ptr,
             node_rows,
             chunk,
+            LOSSES[loss],
             float(C),
             np.float32(tol),
             max_iter,
