@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -172,6 +173,19 @@ def test_folder_with_other_files_is_not_overwritten(model: MostCommon, tmp_path:
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
     with pytest.raises(ModelFileError, match="is a file"):
         model.save(tmp_path / "thesis.txt")
+
+
+def test_a_place_where_no_model_can_be_made_is_told_of_before_training(
+    model: MostCommon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    for save in (store.check_replaceable, model.save):
+        with pytest.raises(ModelFileError, match=r"thesis\.txt is a file"):
+            save(tmp_path / "thesis.txt" / "folder" / "model")
+    monkeypatch.setattr(os, "access", lambda place, mode: False)
+    with pytest.raises(ModelFileError, match="may not be written to"):
+        store.check_replaceable(tmp_path / "new" / "model")
+    assert not (tmp_path / "new").exists()
 
 
 def flip_a_byte(folder: Path) -> None:

@@ -67,10 +67,10 @@ def save(model: Storable, path: str | os.PathLike[str]) -> None:
     """
     target = Path(path)
     check_replaceable(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(target)
     temporary = target.parent / f".{target.name}.saving-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(target)
         temporary.mkdir()
         _write(model, temporary)
         _put_in_place(temporary, target)
@@ -356,8 +356,16 @@ def _flush_folder(folder: Path) -> None:
 
 
 def check_replaceable(target: Path) -> None:
-    """Raise if saving to ``target`` would overwrite something that is not a model."""
-    if not target.exists():
+    """Raise if a model cannot be saved to ``target`` or would overwrite something else."""
+    place = next(one for one in target.absolute().parents if os.path.exists(one))
+    if not place.is_dir():
+        raise ModelFileError(f"{target} cannot be made, since {place} is a file: give a folder.")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise ModelFileError(
+            f"{target} cannot be made, since {place} may not be written to: give another folder "
+            "or change its permissions."
+        )
+    if not os.path.exists(target):
         return
     if not target.is_dir():
         raise ModelFileError(f"{target} is a file: give a folder for the model.")

@@ -174,6 +174,7 @@ def test_a_killed_training_of_several_networks_goes_on(corpus, tmp_path, monkeyp
     with pytest.raises(KeyboardInterrupt):
         small(n_learners=2, n_epochs=3, checkpoint=str(folder)).fit(X, Y)
     assert (folder / "network-0").is_dir()
+    (folder / "thesis.txt").write_text("years of work")
     resumed = small(n_learners=2, n_epochs=3, checkpoint=str(folder)).fit(X, Y)
-    assert not folder.exists()
+    assert [file.name for file in folder.iterdir()] == ["thesis.txt"]
     assert np.array_equal(resumed.predict_topk(X, 3).scores, whole.predict_topk(X, 3).scores)

@@ -128,8 +128,9 @@ def test_a_killed_training_keeps_the_networks_that_are_done(corpus, tmp_path, mo
     with pytest.raises(KeyboardInterrupt):
         NeuralXC(**settings, checkpoint=str(folder)).fit(*corpus)
     assert (folder / "network-0").is_dir()
+    (folder / "thesis.txt").write_text("years of work")
     resumed = NeuralXC(**settings, checkpoint=str(folder)).fit(*corpus)
-    assert not folder.exists()
+    assert [file.name for file in folder.iterdir()] == ["thesis.txt"]
     whole = NeuralXC(**settings).fit(*corpus)
     X = corpus[0]
     assert np.array_equal(resumed.predict_topk(X, 3).scores, whole.predict_topk(X, 3).scores)

@@ -31,6 +31,8 @@ def run_compare(
     parameters = {"random_state": seed, "n_threads": n_threads}
     for name in names:
         models.make(name, **parameters)  # a misspelt name must not cost a training first
+        if out is not None:
+            store.check_replaceable(out / name)
     corpus = work.read(train)
     rows: list[dict[str, Any]] = []
     for name in names:

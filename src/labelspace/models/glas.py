@@ -15,7 +15,6 @@ start. ``preset="paper"`` is the original.
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,6 +32,7 @@ from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import in_blocks
 from labelspace.graph.cooccurrence import SIMILARITIES, cooccurrence, similarity
 from labelspace.topk import NO_LABEL, TopK
+from labelspace.training import checkpoints
 from labelspace.training.extras import require_torch
 from labelspace.training.held_out import split_rows
 from labelspace.training.label_embedding_presets import (
@@ -301,7 +301,7 @@ class GLaS(LabelRanker):
             del task  # which is as large as what is kept of it
         self.history_ = histories[0]
         if self.checkpoint:
-            shutil.rmtree(self.checkpoint, ignore_errors=True)
+            checkpoints.remove(self.checkpoint)
         linear, share = None, 0.0
         if self.settings_["linear_dim"]:
             dim, share = self.settings_["linear_dim"], self.settings_["linear_share"]

@@ -13,7 +13,6 @@ weighted that the loss is the same on average.
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,6 +32,7 @@ from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import in_blocks, with_constant
 from labelspace.search.exact import ExactIndex
 from labelspace.topk import NO_LABEL, TopK
+from labelspace.training import checkpoints
 from labelspace.training.autoencoder_presets import (
     PRESETS,
     preset,
@@ -276,7 +276,7 @@ class NeuralXC(LabelRanker):
             histories.append(train(task, learned.size, self._training(seed).of_part(number)))
             self.learners_.append(self._exported(task))
         if self.checkpoint:
-            shutil.rmtree(self.checkpoint, ignore_errors=True)
+            checkpoints.remove(self.checkpoint)
         self.history_ = histories[0]
         self._index()
 

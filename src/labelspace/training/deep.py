@@ -12,7 +12,6 @@ from there gives the same model as one that was not.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import time
 from abc import ABC, abstractmethod
@@ -30,6 +29,7 @@ from torch import Tensor, nn
 from labelspace import progress, store, threads
 from labelspace.encoders.row_table import RowTable
 from labelspace.errors import UsageError
+from labelspace.training import checkpoints
 from labelspace.training.history import History
 from labelspace.training.row_optimizer import MOMENTUM, RowOptimizer
 
@@ -123,16 +123,16 @@ class DeepSettings:
         """Return the settings of one of several networks.
 
         Each has its own seed and its own checkpoint, which stays until all are done: whoever asks
-        for several removes the folder.
+        for several removes them.
         """
-        folder = self.checkpoint and str(Path(self.checkpoint) / f"network-{number}")
+        folder = checkpoints.of_network(self.checkpoint, number)
         return replace(self, seed=self.seed + number, checkpoint=folder, keep_checkpoint=True)
 
 
 def train(task: DeepTask, n_rows: int, settings: DeepSettings) -> History:
     """Train ``task`` on rows 0 … n_rows − 1; leave the best parameters in it.
 
-    A checkpoint folder is removed when the training has come to its end, unless it is to be kept.
+    A checkpoint is removed when the training has come to its end, unless it is to be kept.
     """
     with tempfile.TemporaryDirectory(prefix="labelspace-training-") as scratch:
         folder = Path(settings.checkpoint or scratch)
@@ -184,9 +184,9 @@ class _Training:
                 self._epoch(len(self.history))
                 advance(1)
         if self.best is not None:
-            self._restore(store.load(self.folder / "best"))
+            self._restore(store.load(self.folder / checkpoints.BEST))
         if self.settings.checkpoint and not self.settings.keep_checkpoint:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            checkpoints.remove(self.folder)
         return self.history
 
     def _epoch(self, epoch: int) -> None:
@@ -211,7 +211,7 @@ class _Training:
         if self.settings.patience is not None and self.settings.monitor in quality:
             self._keep_best(quality[self.settings.monitor])
         if self.settings.checkpoint:
-            store.save(self._state(), self.folder / "last")
+            store.save(self._state(), self.folder / checkpoints.LAST)
 
     def _step(
         self, rows: NDArray[np.int64], rng: np.random.Generator, step: int
@@ -238,10 +238,12 @@ class _Training:
     def _keep_best(self, quality: float) -> None:
         if self.best is None or quality > self.best:
             self.best = quality
-            store.save(self._state(), self.folder / "best")
+            store.save(self._state(), self.folder / checkpoints.BEST)
 
     def _resume(self) -> None:
-        last = self.folder / "last"
+        last = self.folder / checkpoints.LAST
+        if self.settings.checkpoint:
+            checkpoints.check(self.folder)
         if not (self.settings.checkpoint and last.is_dir()):
             return
         state = store.load(last)
