@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import gzip
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
-from labelspace.data.hierarchy import read_hierarchy
+from labelspace.data.hierarchy import hierarchy_graph, read_hierarchy
 from labelspace.errors import DataError
 
 
@@ -53,3 +55,21 @@ def test_a_file_of_another_corpus_is_refused_with_its_first_strange_word(tmp_pat
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataError, match=r"no file .*nowhere\.tsv"):
         read_hierarchy(tmp_path / "nowhere.tsv", 2)
+
+
+@pytest.mark.parametrize("content", ["", "\n \n"])
+def test_a_file_without_a_pair_is_refused(tmp_path, content):
+    with pytest.raises(DataError, match="no line with a parent"):
+        read_hierarchy(write(tmp_path, content), 3)
+
+
+@pytest.mark.parametrize("word", ["-1", "3", "nan", "1.5"])
+def test_a_number_that_no_label_has_is_refused(tmp_path, word):
+    with pytest.raises(DataError, match=f"line 2: '{word}' is neither"):
+        read_hierarchy(write(tmp_path, f"0\t1\n{word}\t1\n"), 3)
+
+
+@pytest.mark.parametrize("weight", [np.nan, np.inf, -1.0])
+def test_a_matrix_with_an_impossible_edge_is_refused(weight):
+    with pytest.raises(DataError, match="weights from 0 on"):
+        hierarchy_graph(csr_matrix([[0.0, weight], [1.0, 0.0]]), 2)

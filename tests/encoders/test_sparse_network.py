@@ -6,7 +6,12 @@ from scipy.sparse import csr_matrix
 
 torch = pytest.importorskip("torch")
 
-from labelspace.encoders.sparse_network import SparseBatch, SparseNetwork  # noqa: E402
+from labelspace.encoders.row_table import RowTable  # noqa: E402
+from labelspace.encoders.sparse_network import (  # noqa: E402
+    SparseBatch,
+    SparseNetwork,
+    table_sums,
+)
 
 
 @pytest.fixture
@@ -66,9 +71,9 @@ def test_weight_norm_gives_all_outputs_one_length(X):
 def test_input_dropout_keeps_a_share_and_its_sum():
     X = csr_matrix(np.ones((50, 200), dtype=np.float32))
     batch = SparseBatch.of(X, keep=0.25, rng=np.random.default_rng(0))
-    assert batch.features.numel() == pytest.approx(2500, rel=0.1)
-    assert torch.all(batch.values == 4.0)
-    assert batch.n_rows == 50
+    assert batch.X.nnz == pytest.approx(2500, rel=0.1)
+    assert np.all(batch.X.data == 4.0)
+    assert batch.X.shape == X.shape
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh", "linear"])
@@ -82,3 +87,11 @@ def test_a_network_need_not_end_on_the_sphere(X, activation):
         expected = between[activation](hidden) @ layer.weight.T + layer.bias
         assert torch.allclose(network(SparseBatch.of(X)), expected, atol=1e-6)
     assert np.allclose(network.exported("float32").encode(X), expected.numpy(), atol=1e-5)
+
+
+def test_a_batch_without_features_leaves_the_table_alone():
+    table = RowTable(torch.eye(4))
+    sums = table_sums(table, SparseBatch.of(csr_matrix((3, 4), dtype=np.float32)))
+    sums.sum().backward()
+    assert sums.shape == (3, 4)
+    assert torch.equal(table.values, torch.eye(4))

@@ -81,7 +81,7 @@ def test_appended_rows_are_found_at_once(corpus, partition: str) -> None:
     settings = {} if partition == "none" else {"partition": partition, "part_size": 100}
     model = AnnexML(random_state=0, label_weight=0.0, **settings).fit(X[:250], Y[:250])
     model.partial_fit(X[250:], Y[250:])
-    voters = model._votes(model.rows_.encode(X[250:])).rows
+    voters = model._votes(model.rows_.encode(X[250:]), 5).rows
     found = [row in voters[row - 250] for row in range(250, 300)]
     assert np.mean(found) > 0.9
 

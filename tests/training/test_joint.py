@@ -5,12 +5,12 @@ import pytest
 
 from labelspace.encoders.into_space import IntoSpace
 from labelspace.search.places import SPACES
+from labelspace.training.held_out import usable_rows
 from labelspace.training.joint import (
     OPTIMIZERS,
     JointSettings,
     hold_out,
     train_joint,
-    usable_rows,
 )
 from labelspace.training.row_steps import AdaGrad, Adam
 from tests.planted import planted_corpus

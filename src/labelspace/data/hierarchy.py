@@ -12,11 +12,37 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse, spmatrix
 
 from labelspace.data.compression import open_input
 from labelspace.data.names import decode
 from labelspace.errors import DataError
+
+
+def hierarchy_graph(
+    hierarchy: str | PathLike[str] | spmatrix,
+    n_labels: int,
+    label_names: Sequence[object] | None = None,
+) -> csr_matrix:
+    """Return the graph of a hierarchy that is a file, or a matrix of edges already.
+
+    >>> hierarchy_graph(csr_matrix([[0, 2], [0, 0]]), 2).toarray()
+    array([[0., 2.],
+           [0., 0.]], dtype=float32)
+    """
+    if not issparse(hierarchy):
+        return read_hierarchy(hierarchy, n_labels, label_names)
+    graph = csr_matrix(hierarchy, dtype=np.float32)
+    if graph.shape[0] != graph.shape[1] or graph.shape[0] < n_labels:
+        raise DataError(
+            f"The hierarchy is a matrix of shape {graph.shape}, but there are {n_labels} "
+            "labels: give a row and a column for each label."
+        )
+    if not np.all(np.isfinite(graph.data) & (graph.data >= 0)):
+        raise DataError(
+            "The hierarchy has an edge of weight NaN, infinite or below 0: give weights from 0 on."
+        )
+    return graph
 
 
 def read_hierarchy(
@@ -61,7 +87,6 @@ def read_hierarchy(
             nodes.setdefault(word, n_labels + len(nodes) - len(known))
     ends = np.array([[nodes[word] for word in pair] for pair in pairs], dtype=np.int64)
     n_nodes = n_labels + len(nodes) - len(known)
-    ends = ends.reshape(-1, 2)
     both = np.concatenate((ends, ends[:, ::-1]))
     both = both[both[:, 0] != both[:, 1]]
     ones = np.ones(len(both), dtype=np.float32)
@@ -88,4 +113,6 @@ def _read_pairs(path: Path) -> tuple[list[tuple[str, str]], list[int]]:
                 )
             pairs.append((words[0], words[1]))
             lines.append(number)
+    if not pairs:
+        raise DataError(f"{path} has no line with a parent, a tab and its child: give some.")
     return pairs, lines

@@ -32,17 +32,8 @@ from labelspace.encoders.row_table import RowTable
 class SparseBatch:
     """Sparse rows as the network wants them: by row, and by feature for the way back."""
 
-    features: Tensor
-    values: Tensor
-    starts: Tensor
-    own_features: Tensor
-    by_feature_rows: Tensor
-    by_feature_values: Tensor
-    by_feature_starts: Tensor
-
-    @property
-    def n_rows(self) -> int:
-        return self.starts.shape[0]
+    X: csr_matrix
+    device: torch.device | str
 
     @staticmethod
     def of(
@@ -55,21 +46,33 @@ class SparseBatch:
         """Return the rows of ``X``, of whose non-zeros a share ``keep`` is kept."""
         if keep < 1.0 and rng is not None:
             X = _dropped(X, keep, rng)
-        columns = csc_matrix(X)
+        return SparseBatch(X, device)
+
+    def sums(self, table: Tensor) -> Tensor:
+        """Return for each row the sum of its features' table rows."""
+        return _bags(self.X.indices, self.X.data, self.X.indptr[:-1], table)
+
+    def sums_by_feature(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the features that the batch has, and for each the sum of ``rows`` that have it."""
+        columns = csc_matrix(self.X)
         own = np.flatnonzero(np.diff(columns.indptr))
+        sums = _bags(columns.indices, columns.data, columns.indptr[own], rows)
+        return torch.from_numpy(own).to(self.device), sums
 
-        def put(array: NDArray[Any], dtype: Any) -> Tensor:
-            return torch.from_numpy(np.ascontiguousarray(array, dtype=dtype)).to(device)
 
-        return SparseBatch(
-            put(X.indices, np.int64),
-            put(X.data, np.float32),
-            put(X.indptr[:-1], np.int64),
-            put(own, np.int64),
-            put(columns.indices, np.int64),
-            put(columns.data, np.float32),
-            put(columns.indptr[own], np.int64),
-        )
+def _bags(
+    which: NDArray[Any], weights: NDArray[Any], starts: NDArray[Any], table: Tensor
+) -> Tensor:
+    def put(array: NDArray[Any], dtype: Any) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array, dtype=dtype)).to(table.device)
+
+    return functional.embedding_bag(
+        put(which, np.int64),
+        table,
+        put(starts, np.int64),
+        mode="sum",
+        per_sample_weights=put(weights, np.float32).to(table.dtype),
+    )
 
 
 def _dropped(X: csr_matrix, keep: float, rng: np.random.Generator) -> csr_matrix:
@@ -84,26 +87,13 @@ class _TableSums(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, table: RowTable, batch: SparseBatch, anchor: Tensor) -> Tensor:
         ctx.table, ctx.batch = table, batch
-        return functional.embedding_bag(
-            batch.features,
-            table.values,
-            batch.starts,
-            mode="sum",
-            per_sample_weights=batch.values.to(table.values.dtype),
-        )
+        return batch.sums(table.values)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        batch, gradient = ctx.batch, gradients[0].contiguous()
-        if batch.own_features.numel():
-            rows = functional.embedding_bag(
-                batch.by_feature_rows,
-                gradient,
-                batch.by_feature_starts,
-                mode="sum",
-                per_sample_weights=batch.by_feature_values.to(gradient.dtype),
-            )
-            ctx.table.leave(batch.own_features, rows)
+        features, rows = ctx.batch.sums_by_feature(gradients[0].contiguous())
+        if features.numel():
+            ctx.table.leave(features, rows)
         return None, None, None
 
 

@@ -10,7 +10,8 @@ from labelspace.encoders.into_space import IntoSpace
 from labelspace.search.found import NO_KEY, Found
 from labelspace.search.places import SPACES, PlaceIndex
 from labelspace.store import Storable
-from labelspace.training.joint import JointSettings, train_joint, usable_rows
+from labelspace.training.held_out import usable_rows
+from labelspace.training.joint import JointSettings, train_joint
 
 
 class JointLearner(Storable):

@@ -24,23 +24,23 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import progress
-from labelspace.base import Explanation, LabelRanker
+from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import (
     Learner,
     PartitionedLearner,
-    in_blocks,
     search_all,
     side_by_side,
 )
 from labelspace.graph.label_knn import label_knn
 from labelspace.labels import with_rows, without_rows
 from labelspace.models._annexml_learners import LearnerTraining
+from labelspace.models.ballot_ranker import BallotRanker
 from labelspace.search.ballot import Ballot
 from labelspace.search.found import Found
-from labelspace.topk import TopK
 from labelspace.training.choose_votes import GAMMAS, LABEL_VOTES, choose_votes
 from labelspace.training.contrastive import ContrastiveSettings
+from labelspace.training.held_out import usable_rows
 
 # Small corpora are overfitted by a sharp contrast and large steps.
 _SMALL = 20_000
@@ -94,7 +94,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-class AnnexML(LabelRanker):
+class AnnexML(BallotRanker):
     """Votes of nearest training rows and labels in a learned space.
 
     Parameters that are None take the value of the preset; the values of "best" are given first,
@@ -319,18 +319,7 @@ class AnnexML(LabelRanker):
         chosen = choose_votes(found, labels, self.Y_, truth, gammas=gammas, label_votes=weights)
         self.settings_.update(zip(_CHOSEN, chosen, strict=True))
 
-    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
-        X = self.rows_.encode(X)
-        return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
-
-    def _answer(self, X: csr_matrix, k: int) -> TopK:
-        return self._filled(self._votes(X).top(self.Y_, k))
-
-    def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
-        """A reason is a training row that has the label, or the label's own place in the space."""
-        return self._votes(self.rows_.encode(X)).explain(self.Y_, top, n_reasons)
-
-    def _votes(self, X: csr_matrix) -> Ballot:
+    def _votes(self, X: csr_matrix, k: int) -> Ballot:
         rows, labels = self._found(X)
         if self.settings_["voting"] == "counts":
             return Ballot.counted(rows)
@@ -363,7 +352,7 @@ class AnnexML(LabelRanker):
     def _held_out(self, X: csr_matrix, Y: csr_matrix, seed: int) -> NDArray[np.int64]:
         """Return rows to choose the weights of votes by, if there are weights to choose."""
         given = all(getattr(self, name) is not None for name in _CHOSEN)
-        usable = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+        usable = usable_rows(X, Y)
         if given or self.settings_["voting"] == "counts" or usable.size < _FEW:
             return usable[:0]
         n_rows = int(np.clip(usable.size // 20, *_HELD_OUT))

@@ -15,7 +15,7 @@ together. ``preset="paper"`` is the original.
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +24,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import progress
-from labelspace.base import Explanation, LabelRanker
-from labelspace.data.hierarchy import read_hierarchy
+from labelspace.base import LabelRanker
+from labelspace.data.hierarchy import hierarchy_graph
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.ensemble import DeepLearner, in_blocks, search_all
-from labelspace.errors import DataError
+from labelspace.ensemble import search_all
 from labelspace.graph.cooccurrence import EDGES, label_graph
-from labelspace.graph.label_knn import label_knn
 from labelspace.labels import with_rows
+from labelspace.models._dxml_learners import NetworkTraining
+from labelspace.models.ballot_ranker import BallotRanker
 from labelspace.search.ballot import Ballot
-from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.found import Found
-from labelspace.topk import TopK
 from labelspace.training.choose_neighbors import (
     GAMMAS,
     LABEL_VOTES,
@@ -43,30 +41,16 @@ from labelspace.training.choose_neighbors import (
     choose_neighbors,
 )
 from labelspace.training.extras import require_torch
-from labelspace.training.label_vectors import KINDS, label_vectors
-from labelspace.training.row_target_presets import (
-    CHOSEN,
-    FEW,
-    PRESETS,
-    SMALL,
-    gentle_settings,
-    preset,
-    task_settings,
-    training_settings,
-)
-
-if TYPE_CHECKING:
-    from labelspace.training.deep import DeepSettings
-    from labelspace.training.row_targets import RowTargetTask
-
-Floats = NDArray[np.float32]
+from labelspace.training.held_out import usable_rows
+from labelspace.training.label_vectors import KINDS
+from labelspace.training.row_target_presets import CHOSEN, FEW, PRESETS, SMALL, preset
 
 # Rows to choose by how many neighbours vote; with few rows none can be spared.
 _HELD_OUT = (1000, 4000)
 _LABELS_FOUND = 40
 
 
-class DXML(LabelRanker):
+class DXML(BallotRanker):
     """Votes of nearest training rows, where a network puts rows near their labels.
 
     Learning needs torch (``pip install 'labelspace[deep]'``); prediction does not. Parameters that
@@ -270,104 +254,38 @@ class DXML(LabelRanker):
         X = self.rows_.encode(X)
         random = check_random_state(self.random_state)
         seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
-        usable = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+        usable = usable_rows(X, Y)
         held_out = self._held_out(usable, seeds[0])
+        training = self._training()
         if held_out.size and X.shape[0] < SMALL:
             # So few rows are missed in training: they are held out of one more network only.
-            self.learners_ = [self._learner(X, Y, held_out, usable, seeds[0] // 2)]
+            learner, _ = training.learner(X, Y, held_out, usable, seeds[0] // 2)
+            self.learners_ = [learner]
             self._choose_votes(X, held_out)
             held_out = held_out[:0]
         self.learners_ = []
         for seed in progress.track(seeds, "Training networks"):
-            self.learners_.append(self._learner(X, Y, held_out, usable, seed))
+            learner, self.history_ = training.learner(X, Y, held_out, usable, seed)
+            self.learners_.append(learner)
         if held_out.size:
             self._choose_votes(X, held_out)
 
-    def _learner(
-        self,
-        X: csr_matrix,
-        Y: csr_matrix,
-        held_out: NDArray[np.int64],
-        voters: NDArray[np.int64],
-        seed: int,
-    ) -> DeepLearner:
-        """Learn a network from all voters but those that are held out."""
-        from labelspace.training.row_targets import RowTargetTask
-
-        learned = np.setdiff1d(voters, held_out)
-        labels = csr_matrix(Y[learned])
-        neighbors = None
-        kind = self.settings_["targets"]
-        if kind == "neighbors":
-            kind, neighbors = "random", label_knn(labels, seed=seed, n_threads=self.n_threads)
-        vectors = label_vectors(
-            self._label_graph(labels),
-            self.settings_["dim"],
-            kind,
-            n_walks=self.n_walks,
-            walk_length=self.walk_length,
-            window=self.window,
-            seed=seed,
-            n_threads=self.n_threads,
-        )[: Y.shape[1]]
-        task = RowTargetTask(
-            csr_matrix(X[learned]),
-            labels,
-            vectors,
-            task_settings(self.settings_),
-            neighbors=neighbors,
-            seed=seed,
-            device=self._device(),
-        )
-        self._train(task, learned.size, training_settings(self.settings_, seed))
-        encoder = task.network.exported(self.storage)
-        keys = encoder.encode(csr_matrix(X[voters]))
-        return DeepLearner(
-            encoder, self._clustered(keys, voters, seed), self._label_index(task, seed)
-        )
-
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        """Put new labels amidst their rows, let the networks learn on, then place the rows."""
         require_torch("DXML")
-        from labelspace.training.row_targets import RowTargetTask
-
         X = self.rows_.encode(X)
         n_old = self.Y_.shape[0]
         self.Y_ = with_rows(self.Y_, Y)
-        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
-        if not voters.size:
+        new = usable_rows(X, Y)
+        if not new.size:
             return
-        X, Y = csr_matrix(X[voters]), csr_matrix(Y[voters])
+        X, Y = csr_matrix(X[new]), csr_matrix(Y[new])
         random = check_random_state(self.random_state)
+        training = self._training()
         for learner in self.learners_:
             seed = int(random.randint(1 << 31))
-            vectors, biases = learner.places(X, Y)
-            task = RowTargetTask(
-                X,
-                Y,
-                vectors,
-                task_settings(self.settings_),
-                start=(learner.encoder, self.settings_["gamma"] * biases),
-                seed=seed,
-                device=self._device(),
-            )
-            self._train(task, voters.size, gentle_settings(self.settings_, seed))
-            learner.encoder = task.network.exported(self.storage)
-            learner.labels = self._label_index(task, seed)
-            learner.rows.add(learner.encoder.encode(X), n_old + voters)
+            self.history_ = training.append(learner, X, Y, n_old + new, seed)
 
-    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
-        X = self.rows_.encode(X)
-        return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
-
-    def _answer(self, X: csr_matrix, k: int) -> TopK:
-        return self._filled(self._votes(X).top(self.Y_, k))
-
-    def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
-        """A reason is a training row that has the label, or the label's own place in the space."""
-        return self._votes(self.rows_.encode(X)).explain(self.Y_, top, n_reasons)
-
-    def _votes(self, X: csr_matrix) -> Ballot:
+    def _votes(self, X: csr_matrix, k: int) -> Ballot:
         rows, labels = self._found(X, self.settings_["n_neighbors"])
         # A row without known features lies nowhere, but a network puts it somewhere.
         rows.products[np.diff(X.indptr) == 0] = 0.0
@@ -419,42 +337,14 @@ class DXML(LabelRanker):
     def _label_graph(self, Y: csr_matrix) -> csr_matrix:
         if self.hierarchy is None:
             return label_graph(Y, self.settings_["edges"])
-        if isinstance(self.hierarchy, str):
-            names = self._labels.names or getattr(self, "label_names_", None)
-            return read_hierarchy(self.hierarchy, Y.shape[1], names)
-        graph = csr_matrix(self.hierarchy, dtype=np.float32)
-        if graph.shape[0] != graph.shape[1] or graph.shape[0] < Y.shape[1]:
-            raise DataError(
-                f"The hierarchy is a matrix of shape {graph.shape}, but there are {Y.shape[1]} "
-                "labels: give a row and a column for each label."
-            )
-        return graph
+        names = self._labels.names or getattr(self, "label_names_", None)
+        return hierarchy_graph(self.hierarchy, Y.shape[1], names)
 
-    def _label_index(self, task: RowTargetTask, seed: int) -> ClusteredIndex:
-        vectors, biases = task.label_vectors()
-        keys = np.column_stack((vectors, biases / self.settings_["gamma"]))
-        return self._clustered(keys.astype(np.float32), np.arange(len(keys)), seed)
-
-    def _clustered(self, keys: Floats, ids: NDArray[np.int64], seed: int) -> ClusteredIndex:
-        return ClusteredIndex(
-            keys,
-            ids,
-            n_lists=self.n_clusters,
-            n_probes=self.settings_["n_probes"],
-            storage=self.storage,
-            seed=seed,
+    def _training(self) -> NetworkTraining:
+        same = ("n_walks", "walk_length", "window", "n_clusters", "storage", "device", "n_threads")
+        return NetworkTraining(
+            self.settings_, self._label_graph, **{name: getattr(self, name) for name in same}
         )
-
-    def _train(self, task: RowTargetTask, n_rows: int, settings: DeepSettings) -> None:
-        from labelspace.training.deep import train
-
-        if n_rows:
-            self.history_ = train(task, n_rows, settings)
-
-    def _device(self) -> Any:
-        from labelspace.training.deep import device_of
-
-        return device_of(self.device)
 
     def _chosen(self, n_examples: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""

@@ -26,18 +26,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace import progress
-from labelspace.base import Explanation, LabelRanker
+from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.ensemble import in_blocks, side_by_side
+from labelspace.ensemble import side_by_side
 from labelspace.labels import with_rows
 from labelspace.models._hyperbolic_learners import JointLearner
+from labelspace.models.ballot_ranker import BallotRanker
 from labelspace.search.ballot import Ballot
 from labelspace.search.found import NO_KEY, Found
 from labelspace.search.places import KINDS
 from labelspace.space import poincare
-from labelspace.topk import TopK
 from labelspace.training.choose_votes import best_votes
-from labelspace.training.joint import OPTIMIZERS, JointSettings, hold_out, usable_rows
+from labelspace.training.held_out import usable_rows
+from labelspace.training.joint import OPTIMIZERS, JointSettings, hold_out
 
 PRESETS: dict[str, dict[str, Any]] = {
     "best": {
@@ -74,7 +75,7 @@ _LEARNING_RATES = (0.4, 0.2)
 _ROWS_IN_ALL = 130_000
 
 
-class Hyperbolic(LabelRanker):
+class Hyperbolic(BallotRanker):
     """Votes of the nearest training rows and labels in a Poincaré ball.
 
     Parameters that are None take the value of the preset; the values of "best" are given first,
@@ -309,17 +310,6 @@ class Hyperbolic(LabelRanker):
             csr_matrix(self.Y_[rows]),
         )
         self.settings_ |= {"vote_alpha": chosen[0], "label_votes": chosen[1]}
-
-    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
-        X = self.rows_.encode(X)
-        return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
-
-    def _answer(self, X: csr_matrix, k: int) -> TopK:
-        return self._filled(self._votes(X, k).top(self.Y_, k))
-
-    def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
-        """A reason is a training row that has the label, or the label's own place in the space."""
-        return self._votes(self.rows_.encode(X), top.k).explain(self.Y_, top, n_reasons)
 
     def _votes(self, X: csr_matrix, k: int) -> Ballot:
         chosen = SimpleNamespace(**self.settings_)

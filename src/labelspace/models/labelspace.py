@@ -46,6 +46,7 @@ from labelspace.training.adapt import adapt_map
 from labelspace.training.background import background, refreshed
 from labelspace.training.choose_fit import choose_C
 from labelspace.training.contrastive import ContrastiveSettings, train_map
+from labelspace.training.held_out import usable_rows
 from labelspace.training.join import learn_join, unseen_probabilities
 from labelspace.training.learn_on import learn_on
 from labelspace.training.sampled_hinge import Classifiers, train_sampled_hinge
@@ -195,7 +196,7 @@ class LabelSpace(LabelRanker):
         """Train the maps on rows that have labels in ``Y``; put all rows that have any there."""
         settings = self._map_settings(X.shape[0])
         graph = label_knn(Y, seed=seed, n_threads=self.n_threads)
-        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(self.Y_.indptr) > 0))
+        voters = usable_rows(X, self.Y_)
 
         def train(learner_seed: int) -> Learner:
             trained = train_map(X, Y, graph, settings, learner_seed)
@@ -271,7 +272,7 @@ class LabelSpace(LabelRanker):
             self.Y_, queries=Y, first_query=n_old, seed=seed, n_threads=self.n_threads
         )
         gently = replace(self._map_settings(n_old), n_epochs=2, learning_rate=0.02, min_steps=16)
-        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+        voters = usable_rows(X, Y)
         for learner in self.learners_:
             stored = learner.rows.vectors
             adapt_map(learner.encoder, X, self.Y_, graph, n_old, stored, gently, seed)
@@ -374,7 +375,7 @@ def _drawn(X: csr_matrix, Y: csr_matrix) -> int:
 def _held_out(X: csr_matrix, Y: csr_matrix, seed: int) -> NDArray[np.bool_]:
     """Choose a tenth of the rows, or some thousands, among those that have features and labels."""
     held_out = np.zeros(X.shape[0], dtype=np.bool_)
-    usable = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+    usable = usable_rows(X, Y)
     n_held_out = min(usable.size // 10, _MOST_HELD_OUT)
     held_out[np.random.default_rng(seed).permutation(usable)[:n_held_out]] = True
     return held_out

@@ -149,6 +149,14 @@ def device_of(choice: str) -> torch.device:
     return torch.device(choice)
 
 
+def _seed_torch(seed: int) -> None:
+    # torch.manual_seed would also note down, for every kind of GPU that is not there, what to do
+    # and who asked for it; that takes as long as a small epoch, and the notes are kept.
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(seed)
+
+
 def _dense_optimizer(module: nn.Module, settings: DeepSettings) -> torch.optim.Optimizer:
     learned = [one for one in module.parameters() if one.requires_grad]
     rate, weight_decay = settings.learning_rate, settings.weight_decay
@@ -192,7 +200,7 @@ class _Training:
     def _epoch(self, epoch: int) -> None:
         seed = self.settings.seed
         rng = np.random.default_rng([seed, epoch])
-        torch.manual_seed((seed * 100_003 + epoch) % (1 << 62))
+        _seed_torch((seed * 100_003 + epoch) % (1 << 62))
         started, cpu_started = time.perf_counter(), time.process_time()
         sums: dict[str, float] = defaultdict(float)
         self.task.module.train()

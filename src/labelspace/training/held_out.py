@@ -7,6 +7,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 
+def usable_rows(X: csr_matrix, Y: csr_matrix) -> NDArray[np.int64]:
+    """Return the rows that have features, so that they lie somewhere, and labels to vote for.
+
+    >>> usable_rows(csr_matrix([[1.0], [0.0], [1.0]]), csr_matrix([[1], [1], [0]]))
+    array([0])
+    """
+    return np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+
+
 def split_rows(
     Y: csr_matrix, share: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -29,6 +29,7 @@ from labelspace.search.places import SPACES, PlaceIndex
 from labelspace.space import poincare, sphere
 from labelspace.training import _joint_kernels as kernels
 from labelspace.training._contrastive_kernels import encode_rows
+from labelspace.training.held_out import usable_rows
 from labelspace.training.row_steps import AdaGrad, Adam, Descent
 
 OPTIMIZERS = {"adagrad": AdaGrad, "adam": Adam, "rsgd": Descent}
@@ -265,11 +266,6 @@ class Stopping:
         found = PlaceIndex(space, V, self._seen).search(U, k).ids
         right = np.asarray(self._truth[np.arange(len(U))[:, np.newaxis], found].todense()) > 0
         return float(np.mean([right[:, :at].mean() for at in (1, 3, 5)]))
-
-
-def usable_rows(X: csr_matrix, Y: csr_matrix) -> NDArray[np.int64]:
-    """Return the rows that have features, so that they lie somewhere, and labels to vote for."""
-    return np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
 
 
 def hold_out(usable: NDArray[np.int64], fraction: float, seed: int) -> NDArray[np.int64]:
