@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
@@ -28,6 +29,9 @@ EXPECTED_FAILURES = {
     "check_classifiers_multilabel_representation_invariance": "predict returns CSR by contract",
     "check_classifiers_multilabel_output_format_predict": "predict returns CSR by contract",
 }
+
+# What some methods tell of their search, beside the answer.
+COUNTS = ("count_visited", "count_products", "encode")
 
 
 def discover() -> list[type[LabelRanker]]:
@@ -337,3 +341,30 @@ def test_wrong_input_gives_one_clear_sentence(
         model.predict_topk(X[:, :-1])
     with pytest.raises(labelspace.UsageError, match="whole number"):
         model.predict_topk(X, k=0)
+    if hasattr(model, "explain"):
+        with pytest.raises(labelspace.UsageError, match="whole number"):
+            model.explain(X[:2], n_reasons=-1)
+
+
+@every_estimator
+def test_a_fit_that_fails_leaves_no_half_model(kind: type[LabelRanker]) -> None:
+    X, Y = planted_corpus(30)
+    model = kind(random_state=0)
+    for wrong in (Y[:-1], np.zeros((30, 0))):
+        with pytest.raises(labelspace.DataError):
+            model.fit(X, wrong)
+    for ask in (
+        model.predict_topk,
+        *(getattr(model, name) for name in COUNTS if name in dir(kind)),
+    ):
+        with pytest.raises(NotFittedError):
+            ask(X)
+    model.fit(X, [["a", "b"], ["c"], *[["a"]] * 28])
+    before = model.predict_topk(X, k=3)
+    with pytest.raises(labelspace.DataError):
+        model.fit(X[:, :5], Y[:-1])
+    if hasattr(model, "partial_fit"):
+        with pytest.raises(labelspace.DataError):
+            model.partial_fit(X[:2], [["new"], ["b"], ["c"]])
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert same(model.predict_topk(X, k=3), before)

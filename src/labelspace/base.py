@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from labelspace import metrics, store, threads
 from labelspace.calibration import Calibration, Threshold, checked_threshold
 from labelspace.csr import canonical
-from labelspace.errors import UsageError
+from labelspace.errors import DataError, UsageError
 from labelspace.labels import LabelEncoder
 from labelspace.topk import NO_LABEL, TopK
 
@@ -118,12 +118,20 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         self._check_goal(self.threshold)
-        X = self._checked(X, reset=True)
-        self._labels = LabelEncoder()
-        Y = self._labels.learn(Y, X.shape[0])
-        self._set_label_counts(np.zeros(0, dtype=np.int64), 0, Y)
-        with threads.limit(self.n_threads):
-            self._fit(X, Y)
+        before = dict(vars(self))
+        try:
+            X = self._checked(X, reset=True)
+            self._labels = LabelEncoder()
+            Y = self._labels.learn(Y, X.shape[0])
+            if not Y.shape[1]:
+                raise DataError("There is no label to learn: give the labels of some rows.")
+            self._set_label_counts(np.zeros(0, dtype=np.int64), 0, Y)
+            with threads.limit(self.n_threads):
+                self._fit(X, Y)
+        except BaseException:
+            # Half a model must not answer: it is as if fit had not been called.
+            self.__dict__ = before
+            raise
         return self
 
     @_has("_partial_fit")
@@ -134,8 +142,11 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         """
         if not hasattr(self, "_labels"):
             return self.fit(X, Y)
+        self._validate_params()
         X = self._checked(X, reset=False)
-        Y = self._labels.learn(Y, X.shape[0])
+        labels = LabelEncoder._from_state(self._labels._to_state())
+        Y = labels.learn(Y, X.shape[0])
+        self._labels = labels  # now that nothing is wrong with the new ones
         self._set_label_counts(self.label_counts_, self.n_examples_, Y)
         with threads.limit(self.n_threads):
             self._partial_fit(X, Y)
@@ -187,7 +198,14 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
 
     @_has("_explain")
     def explain(self, X: Any, k: int | None = None, n_reasons: int = 5) -> list[list[Explanation]]:
-        """Return for each row why each of its ``k`` best labels was given."""
+        """Return for each row why each of its ``k`` best labels was given.
+
+        A label has ``n_reasons`` reasons at most.
+        """
+        if not isinstance(n_reasons, Integral) or n_reasons < 0:
+            raise UsageError(
+                f"n_reasons is {n_reasons!r}, but it counts reasons: give a whole number from 0."
+            )
         top = self.predict_topk(X, k)
         X = self._checked(X, reset=False)
         with threads.limit(self.n_threads):

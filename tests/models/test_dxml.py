@@ -113,6 +113,9 @@ def test_a_model_predicts_without_torch_and_says_what_learning_needs(corpus, tmp
     assert np.array_equal(loaded.predict_topk(corpus[0], k=3).labels, expected)
     with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
         models.make("dxml").fit(*corpus)
+    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
+        loaded.partial_fit(corpus[0][:2], [[0], [12]])
+    assert loaded.n_labels_ == 12, "nothing may change if nothing can be learned"
 
 
 def test_rows_to_learn_from_may_come_later(corpus):

@@ -74,6 +74,9 @@ def test_a_model_predicts_without_torch_and_says_what_learning_needs(corpus, tmp
     assert np.array_equal(loaded.predict_topk(corpus[0], k=3).labels, expected)
     with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
         models.make("glas").fit(*corpus)
+    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
+        loaded.partial_fit(corpus[0][:2], [[0], [12]])
+    assert loaded.n_labels_ == 12, "nothing may change if nothing can be learned"
 
 
 def test_a_new_label_does_not_drive_out_known_ones(corpus):

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import labelspace
 from labelspace import models
@@ -90,6 +91,9 @@ def test_a_model_predicts_without_torch_and_says_what_learning_needs(corpus, tmp
     assert np.array_equal(loaded.predict_topk(corpus[0], k=3).labels, expected)
     with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
         models.make("neuralxc").fit(*corpus)
+    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
+        loaded.partial_fit(corpus[0][:2], [[0], [12]])
+    assert loaded.n_labels_ == 12, "nothing may change if nothing can be learned"
 
 
 def test_a_new_label_does_not_drive_out_known_ones(corpus):
@@ -134,3 +138,10 @@ def test_a_killed_training_keeps_the_networks_that_are_done(corpus, tmp_path, mo
     whole = NeuralXC(**settings).fit(*corpus)
     X = corpus[0]
     assert np.array_equal(resumed.predict_topk(X, 3).scores, whole.predict_topk(X, 3).scores)
+
+
+def test_rows_to_learn_from_may_come_later(corpus):
+    X, Y = corpus
+    model = NeuralXC(n_epochs=2, random_state=0, n_threads=1).fit(X[:5], csr_matrix((5, 12)))
+    assert len(model.predict_topk(X[:3], k=2)) == 3
+    assert np.isfinite(model.partial_fit(X, Y).predict_topk(X, k=2).scores).all()

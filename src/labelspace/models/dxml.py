@@ -40,7 +40,7 @@ from labelspace.training.choose_neighbors import (
     N_NEIGHBORS,
     choose_neighbors,
 )
-from labelspace.training.extras import require_torch
+from labelspace.training.extras import check_network
 from labelspace.training.held_out import usable_rows
 from labelspace.training.label_vectors import KINDS
 from labelspace.training.row_target_presets import CHOSEN, FEW, PRESETS, SMALL, preset
@@ -246,8 +246,11 @@ class DXML(BallotRanker):
         self.idf = idf
         self.device = device
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_network(self)
+
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        require_torch("DXML")
         self.settings_ = self._chosen(X.shape[0])
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         self.Y_ = csr_matrix(Y, dtype=np.int8)
@@ -271,7 +274,6 @@ class DXML(BallotRanker):
             self._choose_votes(X, held_out)
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        require_torch("DXML")
         X = self.rows_.encode(X)
         n_old = self.Y_.shape[0]
         self.Y_ = with_rows(self.Y_, Y)

@@ -33,7 +33,7 @@ from labelspace.ensemble import in_blocks
 from labelspace.graph.cooccurrence import SIMILARITIES, cooccurrence, similarity
 from labelspace.topk import NO_LABEL, TopK
 from labelspace.training import checkpoints
-from labelspace.training.extras import require_torch
+from labelspace.training.extras import check_network
 from labelspace.training.held_out import split_rows
 from labelspace.training.label_embedding_presets import (
     PRESETS,
@@ -277,8 +277,11 @@ class GLaS(LabelRanker):
         self.storage = storage
         self.idf = idf
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_network(self)
+
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        require_torch("GLaS")
         from labelspace.training.deep import train
 
         self.settings_ = self._chosen(*X.shape)
@@ -314,7 +317,6 @@ class GLaS(LabelRanker):
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Place new labels where their rows are, then learn on gently from the new rows."""
-        require_torch("GLaS")
         from labelspace.training.deep import train
 
         space = self.sphere_

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from labelspace.base import Explanation, LabelRanker, Reason
 from labelspace.encoders.linear import LinearEncoder
@@ -35,6 +36,7 @@ from labelspace.search.reasons import Speakers
 from labelspace.search.sparse import SparseIndex
 from labelspace.search.tree import Walked
 from labelspace.topk import TopK
+from labelspace.training.extras import require_torch
 from labelspace.training.siblings import train_siblings
 from labelspace.training.trial import best_of
 
@@ -150,6 +152,11 @@ class HierarchicalXC(LabelRanker):
         """Whether a score is the probability that the label is right."""
         return True
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.encoder == "autoencoder":
+            require_torch("HierarchicalXC with encoder='autoencoder'")
+
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.rows_ = UnitRows(idf=self.idf).learn(X)
@@ -238,4 +245,5 @@ class HierarchicalXC(LabelRanker):
 
         A node is visited when its classifier is asked; there are ``tree_.n_nodes``.
         """
+        check_is_fitted(self, "_labels")
         return self._walk(self._checked(X, reset=False), self._asked(k)).n_products

@@ -39,7 +39,7 @@ from labelspace.training.autoencoder_presets import (
     task_settings,
     training_settings,
 )
-from labelspace.training.extras import require_torch
+from labelspace.training.extras import check_network
 from labelspace.training.held_out import split_rows
 
 if TYPE_CHECKING:
@@ -252,8 +252,11 @@ class NeuralXC(LabelRanker):
         self.storage = storage
         self.idf = idf
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_network(self)
+
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        require_torch("NeuralXC")
         from labelspace.training.autoencoder import AutoencoderTask
         from labelspace.training.deep import device_of, train
 
@@ -282,7 +285,6 @@ class NeuralXC(LabelRanker):
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Give new labels an output each, then learn on gently; only BCE is made small."""
-        require_torch("NeuralXC")
         from labelspace.training.autoencoder import AutoencoderTask
         from labelspace.training.deep import device_of, train
 

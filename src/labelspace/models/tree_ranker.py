@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
@@ -84,6 +85,7 @@ class TreeRanker(LabelRanker, ABC):
 
     def tree_loss(self, X: Any, y: Any) -> float:
         """Return the share of rows whose walk along the best children goes wrong."""
+        check_is_fitted(self, "_labels")
         X = self._checked(X, reset=False)
         return self._walk(X, 1, beam=1).loss(self._labels.encode(y, X.shape[0]))
 
@@ -92,6 +94,7 @@ class TreeRanker(LabelRanker, ABC):
 
         Where rows are mapped into a small space first, these are products of short vectors.
         """
+        check_is_fitted(self, "_labels")
         return self._walk(self._checked(X, reset=False), self._asked(k), self.beam).n_products
 
 

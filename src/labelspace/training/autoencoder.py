@@ -249,7 +249,9 @@ class AutoencoderTask(DeepTask):
                 n_labels, label_widths, unit=False, seed=seed + 3, **both
             )
         if chosen.alpha:
-            means = np.asarray(self.X.mean(axis=0), dtype=np.float32).ravel()
+            means = np.zeros(n_features, dtype=np.float32)
+            if self.X.shape[0]:
+                means = np.asarray(self.X.mean(axis=0), dtype=np.float32).ravel()
             self.decoder = ColumnDecoder(widths[::-1], means, spread=_SPREAD, seed=seed + 4, **both)
 
     def _take(

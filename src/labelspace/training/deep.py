@@ -134,6 +134,8 @@ def train(task: DeepTask, n_rows: int, settings: DeepSettings) -> History:
 
     A checkpoint is removed when the training has come to its end, unless it is to be kept.
     """
+    if not n_rows:
+        return History()
     with tempfile.TemporaryDirectory(prefix="labelspace-training-") as scratch:
         folder = Path(settings.checkpoint or scratch)
         with threads.limit(1 if task.X.nnz < settings.little_work else None):
