@@ -194,6 +194,9 @@ def test_version() -> None:
         (["train", "{train}", "--set", "C", "--out", "{new}"], 2, "name=value"),
         (["train", "{train}", "--method", "one-vs-all", "--set", "C=-1", "--out", "{new}"], 2, "C"),
         (["train", "{train}", "--out", "{corpora}"], 1, "not a model"),
+        (["train", "{train}", "--out", "{train}/model"], 1, "is a file"),
+        (["train", "{train}", "--valid", "{missing}", "--out", "{new}"], 1, "missing.txt"),
+        (["train", "{featureless}", "--out", "{new}"], 1, "no features"),
         (["train", "{missing}", "--out", "{new}"], 1, "missing.txt"),
         (["train", "{empty}", "--out", "{new}"], 1, "empty.txt"),
         (["train", "{broken}", "--out", "{new}"], 1, "line 3"),
@@ -208,6 +211,10 @@ def test_version() -> None:
         (["update", "{model}", "{train}"], 2, "cannot learn on"),
         (["compare", "{train}", "{train}", "--methods", ","], 2, "no method"),
         (["compare", "{train}", "{train}", "--methods", "knnn"], 2, "'knn'"),
+        (["compare", "{train}", "{missing}", "--methods", "knn"], 1, "missing.txt"),
+        (["compare", "{train}", "{train}", "--methods", "knn", "--out", "{train}"], 1, "is a file"),
+        (["map", "{model}", "--out", "{new}/map.html"], 1, "make the folder"),
+        (["map", "{model}", "--out", "{new}/map.png"], 1, "No such file"),
         (["info", "{missing}"], 1, "missing.txt"),
         (["convert", "{train}", "{corpora}/out.weird"], 1, "out.weird"),
         (["nonsense"], 2, "nonsense"),
@@ -218,6 +225,7 @@ def test_errors_are_one_sentence_with_an_exit_code(
 ) -> None:
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "broken.txt").write_text("2 3 2\n0 0:1\n1 zero:1\n")
+    (tmp_path / "featureless.txt").write_text("2 0 2\n0\n1\n")
     (tmp_path / "narrow.txt").write_text("1 9999 12\n0 9998:1\n")
     places = {
         "train": corpora / "train.txt",
@@ -229,6 +237,7 @@ def test_errors_are_one_sentence_with_an_exit_code(
         "empty": tmp_path / "empty.txt",
         "broken": tmp_path / "broken.txt",
         "narrow": tmp_path / "narrow.txt",
+        "featureless": tmp_path / "featureless.txt",
     }
     result = run(*(argument.format(**places) for argument in arguments))
     assert result.exit_code == code, result.output

@@ -36,6 +36,12 @@ class _Verbs(TyperGroup):
                 say(f"Error: {error}")  # a parameter out of its range
                 sys.exit(2)
             raise
+        except BrokenPipeError:
+            raise  # who read the output has had enough of it
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            say(f"Error: {where}{error.strerror or error}; check path, permissions and free space.")
+            sys.exit(1)
         except MemoryError:
             say("Error: there is not enough memory for this; use a smaller corpus or method.")
             sys.exit(1)
@@ -88,11 +94,14 @@ def train(
     """Train a model and save it."""
     from labelspace import metrics, models, store
     from labelspace.cli import output, work
+    from labelspace.data.compression import check_readable
 
     method = method or models.DEFAULT_METHOD
     parameters = {"random_state": seed, "n_threads": threads, **work.parse_settings(settings or [])}
     models.make(method, **parameters)._validate_params()  # before a long read
     store.check_replaceable(out)
+    if valid is not None:
+        check_readable(valid)
     model, result = work.train(work.read(corpus), method, parameters)
     with _saving(out):
         model.save(out)

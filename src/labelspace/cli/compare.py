@@ -8,6 +8,7 @@ from typing import Any
 
 from labelspace import models, store
 from labelspace.cli import output, work
+from labelspace.data.compression import check_readable
 from labelspace.errors import UsageError
 
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
@@ -30,9 +31,11 @@ def run_compare(
         raise UsageError("--methods names no method: give some, separated by commas.")
     parameters = {"random_state": seed, "n_threads": n_threads}
     for name in names:
-        models.make(name, **parameters)  # a misspelt name must not cost a training first
+        # A misspelt name, or a package that is missing, must not cost a training first.
+        models.make(name, **parameters)._validate_params()
         if out is not None:
             store.check_replaceable(out / name)
+    check_readable(test)
     corpus = work.read(train)
     rows: list[dict[str, Any]] = []
     for name in names:

@@ -18,6 +18,7 @@ from scipy.sparse import issparse
 
 from labelspace import progress
 from labelspace.cli import output, work
+from labelspace.data.compression import open_output
 from labelspace.errors import UsageError
 
 FORMATS = (".png", ".html")
@@ -42,7 +43,8 @@ def run_map(model: Path, out: Path, *, as_json: bool) -> None:
         if out.suffix.lower() == ".png":
             _write_png(label_map, out)
         else:
-            out.write_text(page(label_map), encoding="utf-8")
+            with open_output(out) as file:
+                file.write(page(label_map).encode())
     result = {
         "out": str(out),
         "kind": "poincare" if label_map.disk else "projection",

@@ -53,11 +53,13 @@ def parse_settings(settings: list[str]) -> dict[str, Any]:
 
 
 def read(path: str | Path) -> Corpus:
-    """Read a corpus to learn from; one without rows is an error."""
+    """Read a corpus to learn from; one without rows or without features is an error."""
     with progress.task(f"Reading {path}"):
         corpus = read_corpus(path)
     if len(corpus) == 0:
         raise DataError(f"{path} has no rows: give a corpus with at least one.")
+    if corpus.X is not None and corpus.n_features == 0:
+        raise DataError(f"{path} has no features: give a corpus with at least one.")
     return corpus
 
 

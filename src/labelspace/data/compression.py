@@ -50,7 +50,7 @@ def open_input(path: Path) -> Iterator[io.BufferedReader]:
     ...         stream.read()
     b'0 1:1'
     """
-    _check_readable(path)
+    check_readable(path)
     try:
         file = path.open("rb")
     except OSError as error:
@@ -167,7 +167,8 @@ class _Guarded(io.RawIOBase):
             raise DataError(f"{self._path} {problem}; fetch or write it again.") from error
 
 
-def _check_readable(path: Path) -> None:
+def check_readable(path: Path) -> None:
+    """Raise if there is no file at ``path``, with one of a similar name if there is any."""
     if path.is_dir():
         raise DataError(f"{path} is a folder, not a corpus; give one of the files in it.")
     if path.exists():
