@@ -87,12 +87,10 @@ class TopK:
 def topk_csr(scores: csr_matrix, k: int) -> TopK:
     """Return the ``k`` largest stored entries of each row; entries not stored never win.
 
-        >>> from scipy.sparse import csr_matrix
-
-    from labelspace import _kernels
-        >>> topk_csr(csr_matrix([[0, 3.0, 1.0], [0, 0, 0]]), k=2).labels
-        array([[ 1,  2],
-               [-1, -1]])
+    >>> from scipy.sparse import csr_matrix
+    >>> topk_csr(csr_matrix([[0, 3.0, 1.0], [0, 0, 0]]), k=2).labels
+    array([[ 1,  2],
+           [-1, -1]])
     """
     top = TopK.empty(scores.shape[0], k)
     data = np.ascontiguousarray(scores.data, dtype=np.float32)
