@@ -241,13 +241,19 @@ def test_saved_and_loaded_it_answers_the_same(
 
 @every_estimator
 def test_same_seed_same_model(
-    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix]
+    kind: type[LabelRanker], corpus: tuple[csr_matrix, csr_matrix], tmp_path: Path
 ) -> None:
     X, Y = corpus
-    one = kind(random_state=3, n_threads=1).fit(X, Y).predict_topk(X, k=5)
-    other = kind(random_state=3, n_threads=1).fit(X, Y).predict_topk(X, k=5)
+    models = [kind(random_state=3, n_threads=1).fit(X, Y) for _ in range(2)]
+    one, other = (model.predict_topk(X, k=5) for model in models)
     assert np.array_equal(one.labels, other.labels)
     assert np.array_equal(one.scores, other.scores)
+    written = []
+    for model in models:
+        model.save(tmp_path / "model")
+        files = sorted((tmp_path / "model").iterdir())
+        written.append({file.name: file.read_bytes() for file in files})
+    assert written[0] == written[1], "the files of the two models differ"
 
 
 @every_estimator

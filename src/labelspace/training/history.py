@@ -7,9 +7,11 @@ from typing import Any
 
 from labelspace.store import Storable
 
+_CLOCKS = ("seconds", "cpu_seconds")
+
 
 class History(Storable):
-    """One record per epoch, each a dict of numbers by name.
+    """One record per epoch, each a dict of numbers by name; a saved one has no seconds.
 
     Examples
     --------
@@ -24,6 +26,14 @@ class History(Storable):
 
     def __init__(self, records: list[dict[str, float]] | None = None) -> None:
         self.records = [] if records is None else records
+
+    def _to_state(self) -> dict[str, Any]:
+        """Leave out how long epochs took, so that the same training gives the same files."""
+        kept = [
+            {name: value for name, value in record.items() if name not in _CLOCKS}
+            for record in self.records
+        ]
+        return {"records": kept}
 
     def __len__(self) -> int:
         return len(self.records)
