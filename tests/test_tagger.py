@@ -270,3 +270,13 @@ def test_grid_search_over_texts():
     search.fit([TEXTS[at] for at in order], [LABELS[at] for at in order])
     assert search.best_score_ > 0.5
     assert search.best_estimator_.tag("red cone", k=1)
+
+
+def test_a_method_that_cannot_explain_as_it_is_set_tags_all_the_same() -> None:
+    texts = ["a red ball", "a green ball", "a red cube", "a green cube"]
+    labels = [["red"], ["green"], ["red"], ["green"]]
+    tagger = Tagger("hierarchicalxc", encoder="random", dim=8, random_state=0).fit(texts, labels)
+    assert tagger.excerpts_ is None
+    assert tagger.tag("a red ring", k=1)[0][0] == "red"
+    with pytest.raises(labelspace.UsageError, match="encoder='none'"):
+        tagger.explain("a red ring")

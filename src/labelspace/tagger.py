@@ -313,11 +313,25 @@ class Tagger(store.Storable, BaseEstimator):
         ]
 
 
+def load_ranker(path: str | os.PathLike[str]) -> Tagger | LabelRanker:
+    """Read a model that ranks labels; other things that can be stored are refused."""
+    loaded = store.load(path)
+    if not isinstance(loaded, (Tagger, LabelRanker)):
+        raise ModelFileError(
+            f"{path} holds {type(loaded).__name__}, which ranks no labels: give a folder that "
+            "'labelspace train' made."
+        )
+    return loaded
+
+
 def _explains_by_examples(estimator: LabelRanker, X: csr_matrix) -> bool:
     rows: Any = np.flatnonzero(np.diff(X.indptr))[:8]
     if not hasattr(estimator, "explain") or not rows.size:
         return False
-    explanations = estimator.explain(X[rows], 1)
+    try:
+        explanations = estimator.explain(X[rows], 1)
+    except UsageError:  # with the parameters that it has, it cannot explain
+        return False
     return any(
         reason.kind == "example" for row in explanations for why in row for reason in why.reasons
     )

@@ -12,8 +12,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import labelspace
+from labelspace import store
 from labelspace.cli.app import app
 from labelspace.data import Corpus, write_corpus
+from labelspace.labels import LabelEncoder
 from tests.planted import planted_corpus
 
 WORDS = ["spline", "matrix", "kernel", "forest", "cluster", "signal"]
@@ -202,6 +204,7 @@ def test_version() -> None:
         (["train", "{broken}", "--out", "{new}"], 1, "line 3"),
         (["evaluate", "{missing}", "{train}"], 1, "does not exist"),
         (["evaluate", "{corpora}", "{train}"], 1, "manifest.json"),
+        (["evaluate", "{part}", "{train}"], 1, "ranks no labels"),
         (["evaluate", "{model}", "{texts}"], 1, "text"),
         (["evaluate", "{model}", "{narrow}"], 1, "feature"),
         (["predict", "{model}", "-"], 2, "features"),
@@ -215,6 +218,7 @@ def test_version() -> None:
         (["compare", "{train}", "{train}", "--methods", "knn", "--out", "{train}"], 1, "is a file"),
         (["map", "{model}", "--out", "{new}/map.html"], 1, "make the folder"),
         (["map", "{model}", "--out", "{new}/map.png"], 1, "No such file"),
+        (["serve", "{part}"], 1, "ranks no labels"),
         (["info", "{missing}"], 1, "missing.txt"),
         (["convert", "{train}", "{corpora}/out.weird"], 1, "out.weird"),
         (["nonsense"], 2, "nonsense"),
@@ -223,6 +227,7 @@ def test_version() -> None:
 def test_errors_are_one_sentence_with_an_exit_code(
     arguments: list[str], code: int, message: str, corpora: Path, model: Path, tmp_path: Path
 ) -> None:
+    store.save(LabelEncoder(), tmp_path / "part")
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "broken.txt").write_text("2 3 2\n0 0:1\n1 zero:1\n")
     (tmp_path / "featureless.txt").write_text("2 0 2\n0\n1\n")
@@ -233,6 +238,7 @@ def test_errors_are_one_sentence_with_an_exit_code(
         "corpora": corpora,
         "model": model,
         "new": tmp_path / "new",
+        "part": tmp_path / "part",
         "missing": tmp_path / "missing.txt",
         "empty": tmp_path / "empty.txt",
         "broken": tmp_path / "broken.txt",

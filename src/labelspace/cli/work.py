@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from labelspace import metrics, progress, store
+from labelspace import metrics, progress
 from labelspace.base import LabelRanker
 from labelspace.calibration import checked_threshold
 from labelspace.cli.output import Meter
 from labelspace.data import Corpus, read_corpus
 from labelspace.errors import DataError, UsageError
 from labelspace.models import make
-from labelspace.tagger import Tagger
+from labelspace.tagger import Tagger, load_ranker
 from labelspace.topk import TopK
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _rounded(value: float | None) -> float | None:
 def load(path: str | Path) -> Model:
     """Load a model folder."""
     with progress.task(f"Loading {path}"):
-        return store.load(path)
+        return load_ranker(path)
 
 
 def estimator(model: Model) -> LabelRanker:

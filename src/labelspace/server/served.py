@@ -25,7 +25,7 @@ from labelspace.errors import UsageError
 from labelspace.models import METHODS, OneVsAll
 from labelspace.server.refusal import Refusal
 from labelspace.server.schemas import Row
-from labelspace.tagger import Tagger
+from labelspace.tagger import Tagger, load_ranker
 from labelspace.topk import TopK
 
 # Made-up rows that a model ranks when it is loaded.
@@ -73,7 +73,7 @@ class Served:
         """Load a model folder and let it rank once, so that the first request does not wait."""
         store.read_manifest(folder)  # says in a sentence what is wrong with a folder
         identity, version = identity_of(folder), version_of(folder)
-        served = Served(store.load(folder), version, identity)
+        served = Served(load_ranker(folder), version, identity)
         served.estimator.n_threads = None  # the batcher sets them once, for its whole thread
         with threads.limit(n_threads):
             served.warm_up()
