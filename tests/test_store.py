@@ -222,6 +222,18 @@ DAMAGE = {
         lambda folder: (folder / "manifest.json").write_text("[]"),
         "not a labelspace manifest",
     ),
+    "manifest too deep": (
+        lambda folder: (folder / "manifest.json").write_text("[" * 100_000),
+        "damaged",
+    ),
+    "files that are a list": (lambda folder: edit(folder, files=[]), "lacks what"),
+    "files without checksums": (lambda folder: edit(folder, files={"a.npy": 3}), "lacks what"),
+    "a model that is a number": (lambda folder: edit(folder, model=5), "lacks what"),
+    "a model without state": (lambda folder: edit(folder, model={"$object": "x"}), "lacks what"),
+    "an array outside the folder": (
+        lambda folder: edit(folder, model={"state": {"x": {"$array": "../x.npy"}}}),
+        "not in it",
+    ),
     "other format": (lambda folder: edit(folder, format=99), "format 99"),
     "file outside the folder": (
         lambda folder: edit(folder, files={"../x.npy": {"sha256": "", "bytes": 0}}),
@@ -237,6 +249,16 @@ DAMAGE = {
         "could not be loaded",
     ),
 }
+
+
+def test_the_manifest_names_the_labels(tmp_path: Path) -> None:
+    for labels, expected in (
+        ([["a"], ["b"]], ["a", "b"]),
+        ([[0], [1]], None),
+        ([7, 9], ["7", "9"]),
+    ):
+        MostCommon().fit(np.eye(2), labels).save(tmp_path / "model")
+        assert store.read_manifest(tmp_path / "model")["label_names"] == expected
 
 
 @pytest.mark.parametrize("what", DAMAGE)

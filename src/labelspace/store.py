@@ -35,6 +35,7 @@ except ImportError:  # Windows
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+_KEYS = {"format", "class", "parameters", "label_names", "versions", "model", "files"}
 
 
 class Storable:
@@ -132,7 +133,7 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ModelFileError(
             f"{folder} has no {MANIFEST}: give a folder that 'labelspace train' or save() made."
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelFileError(
             f"{folder / MANIFEST} is damaged ({error}); restore the folder from a copy or train "
             "the model again."
@@ -146,7 +147,26 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{folder} has model format {manifest['format']} but this labelspace reads format "
             f"{FORMAT}: train it again or install a labelspace that reads it."
         )
+    if not _is_whole(manifest):
+        raise ModelFileError(
+            f"{folder / MANIFEST} lacks what a manifest holds; restore the folder from a copy or "
+            "train the model again."
+        )
     return manifest
+
+
+def _is_whole(manifest: dict[str, Any]) -> bool:
+    """Tell whether a manifest has all its parts, each of the right kind."""
+    files, model = manifest["files"], manifest["model"]
+    return (
+        manifest.keys() >= _KEYS
+        and isinstance(files, dict)
+        and all(
+            isinstance(one, dict) and {"sha256", "bytes"} <= one.keys() for one in files.values()
+        )
+        and isinstance(model, dict)
+        and isinstance(model.get("state"), dict)
+    )
 
 
 @contextmanager
@@ -173,6 +193,8 @@ def _write(model: Storable, folder: Path) -> None:
     files: dict[str, Any] = {}
     encoded = _encode(model, folder, "model", files)
     names = getattr(model, "label_names_", None)
+    if names is None:  # those of an estimator are with its labels
+        names = getattr(getattr(model, "_labels", None), "names", None)
     manifest = {
         "format": FORMAT,
         "class": _class_name(type(model)),
@@ -258,11 +280,11 @@ def _decode(value: Any, folder: Path) -> Any:
     if "$float" in value:
         return float(value["$float"])
     if "$array" in value:
-        return _read_array(folder / value["$array"])
+        return _read_array(folder, value["$array"])
     if "$objects" in value:
         return np.array([_decode(item, folder) for item in value["$objects"]], dtype=object)
     if "$csr" in value:
-        parts = {part: _read_array(folder / file) for part, file in value["$csr"].items()}
+        parts = {part: _read_array(folder, file) for part, file in value["$csr"].items()}
         return _csr(parts["data"], parts["indices"], parts["indptr"], tuple(value["shape"]))
     if "$tuple" in value:
         return tuple(_decode(item, folder) for item in value["$tuple"])
@@ -313,10 +335,12 @@ def _write_array(array: Any, folder: Path, name: str, files: dict[str, Any]) -> 
     return file_name
 
 
-def _read_array(path: Path) -> Any:
+def _read_array(folder: Path, name: str) -> Any:
+    if Path(name).name != name:
+        raise ModelFileError(f"{folder} names the file {name}, which is not in it; train again.")
     # Mapped copy-on-write, and seen as plain arrays: compiled kernels then take them as they take
     # fresh ones, instead of being compiled a second time for read-only input.
-    return np.load(path, mmap_mode="c", allow_pickle=False).view(np.ndarray)
+    return np.load(folder / name, mmap_mode="c", allow_pickle=False).view(np.ndarray)
 
 
 def _verify(folder: Path, manifest: dict[str, Any]) -> None:
