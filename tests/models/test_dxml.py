@@ -108,7 +108,6 @@ def test_a_model_predicts_without_torch_and_says_what_learning_needs(corpus, tmp
     model.save(tmp_path / "model")
     expected = model.predict_topk(corpus[0], k=3).labels
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     loaded = labelspace.load(tmp_path / "model")
     assert np.array_equal(loaded.predict_topk(corpus[0], k=3).labels, expected)
     with pytest.raises(UsageError, match=r"labelspace\[deep\]"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ pytest.importorskip("torch")
 
 from labelspace import models
 from labelspace.errors import UsageError
+from labelspace.training.extras import require_torch
 
 
 @pytest.mark.parametrize("method", ["glas", "dxml", "neuralxc"])
@@ -28,8 +30,18 @@ def test_a_device_that_is_not_there_is_refused(
         models.make(method, device="cuda")._validate_params()
 
 
-def test_an_encoder_that_needs_torch_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+def test_what_needs_torch_says_so_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
     models.make("hierarchicalxc")._validate_params()
-    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
-        models.make("hierarchicalxc", encoder="autoencoder")._validate_params()
+    for method, parameters in (("glas", {}), ("hierarchicalxc", {"encoder": "autoencoder"})):
+        with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
+            models.make(method, **parameters)._validate_params()
+
+
+def test_a_broken_torch_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(name: str) -> None:
+        raise OSError("libtorch.so is missing")
+
+    monkeypatch.setattr("importlib.import_module", fails)
+    with pytest.raises(UsageError, match=r"fails \(libtorch.so is missing\): install"):
+        require_torch("GLaS")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from numbers import Integral
 from typing import Any
 
@@ -13,11 +13,14 @@ _WIDTHS = ("hidden", "label_hidden", "regressor_hidden")
 
 
 def require_torch(method: str) -> None:
-    """Raise a sentence that says what to install if there is no torch."""
-    if importlib.util.find_spec("torch") is None:
+    """Raise a sentence that says what to install if there is no torch, or a broken one."""
+    try:
+        importlib.import_module("torch")
+    except (ImportError, OSError) as error:
+        why = "" if isinstance(error, ModuleNotFoundError) else f", which fails ({error})"
         raise UsageError(
-            f"{method} needs PyTorch to learn: install it with pip install 'labelspace[deep]'."
-        )
+            f"{method} needs PyTorch to learn{why}: install it with pip install 'labelspace[deep]'."
+        ) from None
 
 
 def check_network(estimator: Any) -> None:
