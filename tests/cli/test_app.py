@@ -251,3 +251,21 @@ def test_errors_are_one_sentence_with_an_exit_code(
     assert result.stdout == ""
     assert "Traceback" not in result.output
     assert not (tmp_path / "new").exists(), "something half-written is left"
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: ...")]
+)
+def test_a_lack_of_memory_is_told_in_a_sentence(
+    error: Exception, corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr("labelspace.models.most_common.MostCommon._fit", fails)
+    result = run(
+        "train", corpora / "train.txt", "--method", "most-common", "--out", tmp_path / "new"
+    )
+    assert result.exit_code == 1
+    assert "not enough memory" in result.stderr
+    assert not (tmp_path / "new").exists()

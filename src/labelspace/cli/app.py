@@ -42,7 +42,9 @@ class _Verbs(TyperGroup):
             where = f"{error.filename}: " if error.filename else ""
             say(f"Error: {where}{error.strerror or error}; check path, permissions and free space.")
             sys.exit(1)
-        except MemoryError:
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "memory" not in str(error):
+                raise  # torch has no class of its own for a lack of memory
             say("Error: there is not enough memory for this; use a smaller corpus or method.")
             sys.exit(1)
 
