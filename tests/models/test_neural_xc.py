@@ -16,6 +16,7 @@ from tests.planted import planted_corpus
 pytest.importorskip("torch")
 
 from labelspace.models.neural_xc import NeuralXC
+from labelspace.training.autoencoder_presets import preset
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,7 @@ def small(**parameters) -> NeuralXC:
         {"n_sampled": 6, "n_zeros": 10, "n_epochs": 25},
         {"alpha": 0.0, "beta": 0.0, "n_epochs": 25},
         {"n_learners": 2},
+        {"linear_dim": 16},
     ],
 )
 def test_every_architecture_learns(corpus, parameters):
@@ -63,6 +65,33 @@ def test_scores_are_probabilities_of_the_decoders_outputs(corpus):
     expected = np.take_along_axis(1.0 / (1.0 + np.exp(-logits)), top.labels, axis=1)
     assert np.allclose(top.scores, expected, atol=1e-5)
     assert np.all(np.diff(top.scores, axis=1) <= 0.0)
+
+
+def test_the_linear_map_counts_as_much_as_all_networks(corpus):
+    model = small(n_learners=2, n_epochs=5, linear_dim=32, storage="float32").fit(*corpus)
+    X = corpus[0][:20]
+    rows = model.rows_.encode(X)
+    scores = [
+        one.last_hidden(rows) @ one.weights.T + one.biases
+        for one in (*model.learners_, model.linear_)
+    ]
+    top = model.predict_topk(X, k=12)
+    logits = (scores[0] + scores[1] + 2 * scores[2]) / 4
+    expected = np.take_along_axis(1.0 / (1.0 + np.exp(-logits)), top.labels, axis=1)
+    assert np.allclose(top.scores, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ((12_920, 500), {"hidden": (512,), "linear_dim": 0, "n_learners": 2}),
+        ((4_880, 1_836), {"hidden": (), "linear_dim": 512, "row_rule": "adagrad"}),
+        ((45_000, 80_000), {"hidden": (), "linear_dim": 512, "n_learners": 1}),
+        ((300, 78), {"hidden": (), "linear_dim": 0, "dim": 128}),
+    ],
+)
+def test_the_best_settings_depend_on_the_corpus(shape, expected):
+    assert expected.items() <= preset("best", *shape, 100).items()
 
 
 def test_codes_are_those_of_all_learners(corpus):
@@ -95,11 +124,12 @@ def test_a_model_predicts_without_torch_and_says_what_learning_needs(corpus, tmp
     assert loaded.n_labels_ == 12, "nothing may change if nothing can be learned"
 
 
-def test_a_new_label_does_not_drive_out_known_ones(corpus):
+@pytest.mark.parametrize("linear", [{}, {"linear_dim": 32}])
+def test_a_new_label_does_not_drive_out_known_ones(corpus, linear):
     X, Y = corpus
     known = np.flatnonzero(Y[:, 11:].sum(axis=1).A1 == 0)
     new = np.setdiff1d(np.arange(300), known)
-    model = small(dim=32, label_dim=32).fit(X[known], Y[known][:, :11])
+    model = small(dim=32, label_dim=32, **linear).fit(X[known], Y[known][:, :11])
     before = model.score(X[known], Y[known][:, :11])
     model.partial_fit(X[new], Y[new])
     assert np.mean(model.predict_topk(X[new], k=3).labels == 11) * 3 > 0.8

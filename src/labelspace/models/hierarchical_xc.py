@@ -177,7 +177,11 @@ class HierarchicalXC(LabelRanker):
             from labelspace.models.neural_xc import NeuralXC
 
             learned = NeuralXC(
-                n_learners=1, dim=self.dim, random_state=seed, n_threads=self.n_threads
+                n_learners=1,
+                dim=self.dim,
+                linear_dim=0,
+                random_state=seed,
+                n_threads=self.n_threads,
             )
             return learned.fit(X, Y).encoder_
         return projection(X, self.dim, self.encoder, seed)

@@ -8,7 +8,8 @@ sets, and a regressor f between their codes, all at once:
 The reconstructions keep codes from holding only what the training labels ask for. Prediction is
 ψ_o(f(φ_i(x))), which ends in a search for the largest outputs. The report's code works out every
 feature and every label of a batch; here both decoders work out non-zeros and a sample of zeros, so
-weighted that the loss is the same on average.
+weighted that the loss is the same on average. A linear map that no step trains stands beside the
+networks, for what rare features say.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from labelspace.training.autoencoder_presets import (
 )
 from labelspace.training.extras import check_network
 from labelspace.training.held_out import split_rows
+from labelspace.training.linear_labels import linear_labels
 
 if TYPE_CHECKING:
     from labelspace.training.autoencoder import AutoencoderTask
@@ -55,7 +57,9 @@ class NeuralXC(LabelRanker):
     Learning needs torch (``pip install 'labelspace[deep]'``); prediction does not. Parameters that
     are None take the value of the preset; the values of "best" are given first, with those for
     fewer than 20,000 rows after "few", and those of "paper" in brackets. Fewer than 2,000 rows
-    get one network of 128 dimensions, 12 passes and batches of 64.
+    get one network of 128 dimensions, 12 passes, batches of 64 and no linear map. Fewer than 1,000
+    features are taken for something else than words: rows have a hidden layer, and training takes
+    8 passes with steps of 0.003.
 
     Parameters
     ----------
@@ -65,12 +69,15 @@ class NeuralXC(LabelRanker):
         hidden layer at their geometric mean with the number of columns (at most 2,048), and one in
         the regressor at the mean of both codes.
     n_learners : int, optional
-        Networks that are trained, each from a start of its own; scores are averaged: 1, few 3 (1).
+        Networks that are trained, each from a start of its own; scores are averaged: 1, few 2 (1).
     dim, label_dim : int, optional
         Widths of the codes of rows and of label sets: 512, few 256 (by the data).
+    linear_dim : int, optional
+        Dimensions of a linear map from rows to labels that stands beside the networks and counts
+        as much as they do together; 0 is none: 512, without words 0 (0).
     hidden, label_hidden : tuple of int, optional
-        Hidden widths of the two encoders; decoders have them the other way round: none (by the
-        data).
+        Hidden widths of the two encoders; decoders have them the other way round: none, for
+        rows without words 512 (by the data).
     regressor_hidden : tuple of int, optional
         Hidden widths of the regressor: none, so that it is a linear map (by the data).
     activation : {"relu", "tanh", "linear"}, optional
@@ -131,8 +138,10 @@ class NeuralXC(LabelRanker):
     ----------
     learners_ : list of CodedLabels
         φ_i, f and ψ_o of each network.
+    linear_ : CodedLabels or None
+        The linear map beside them.
     index_ : ExactIndex
-        The last layers of ψ_o, side by side, and their mean bias.
+        The last layers of all of them, side by side, and their mean bias.
     history_ : History
         Losses and, with ``validation``, quality of each epoch, of the first learner.
     settings_ : dict
@@ -154,6 +163,7 @@ class NeuralXC(LabelRanker):
         "n_learners": [Interval(Integral, 1, None, closed="left"), None],
         "dim": [Interval(Integral, 1, None, closed="left"), None],
         "label_dim": [Interval(Integral, 1, None, closed="left"), None],
+        "linear_dim": [Interval(Integral, 0, None, closed="left"), None],
         "hidden": [tuple, list, None],
         "label_hidden": [tuple, list, None],
         "regressor_hidden": [tuple, list, None],
@@ -189,6 +199,7 @@ class NeuralXC(LabelRanker):
         n_learners: int | None = None,
         dim: int | None = None,
         label_dim: int | None = None,
+        linear_dim: int | None = None,
         hidden: tuple[int, ...] | None = None,
         label_hidden: tuple[int, ...] | None = None,
         regressor_hidden: tuple[int, ...] | None = None,
@@ -225,6 +236,7 @@ class NeuralXC(LabelRanker):
         self.n_learners = n_learners
         self.dim = dim
         self.label_dim = label_dim
+        self.linear_dim = linear_dim
         self.hidden = hidden
         self.label_hidden = label_hidden
         self.regressor_hidden = regressor_hidden
@@ -266,11 +278,12 @@ class NeuralXC(LabelRanker):
         X = self.rows_.encode(X)
         learned, held_out = split_rows(Y, self.validation, seed)
         kept = (X[held_out], Y[held_out]) if held_out.size else None
+        X, Y = X[learned], Y[learned]
         histories, self.learners_ = [], []
         for number in range(self.settings_["n_learners"]):
             task = AutoencoderTask(
-                X[learned],
-                Y[learned],
+                X,
+                Y,
                 task_settings(self.settings_),
                 held_out=kept,
                 seed=seed + number,
@@ -278,9 +291,14 @@ class NeuralXC(LabelRanker):
             )
             histories.append(train(task, learned.size, self._training(seed).of_part(number)))
             self.learners_.append(self._exported(task))
+            del task  # which is far larger than what is kept of it
         if self.checkpoint:
             checkpoints.remove(self.checkpoint)
         self.history_ = histories[0]
+        self.linear_ = None
+        if (dim := self.settings_["linear_dim"]) and learned.size:
+            how: dict[str, Any] = {"storage": self.storage, "n_threads": self.n_threads}
+            self.linear_ = linear_labels(X, Y, dim, seed=seed, **how)
         self._index()
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
@@ -315,6 +333,8 @@ class NeuralXC(LabelRanker):
             )
             train(task, learned.size, replace(gently, seed=seed + number))
             self.learners_[number] = self._exported(task)
+        if self.linear_ is not None:
+            self.linear_.add_labels(X, Y)
         self._index()
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
@@ -322,7 +342,7 @@ class NeuralXC(LabelRanker):
         return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
 
     def _answer(self, X: csr_matrix, k: int) -> TopK:
-        H = np.concatenate([one.last_hidden(X) for one in self.learners_], axis=1)
+        H = np.concatenate([one.last_hidden(X) for one, _ in self._parts()], axis=1)
         found = self.index_.search(with_constant(H), k)
         scores = 1.0 / (1.0 + np.exp(-np.clip(found.products, -80.0, 80.0)))
         return TopK(found.ids, np.where(found.ids == NO_LABEL, -np.inf, scores).astype(np.float32))
@@ -347,10 +367,17 @@ class NeuralXC(LabelRanker):
         return CodedLabels(*parts, unit=unit)
 
     def _index(self) -> None:
-        n = len(self.learners_)
-        weights = np.concatenate([one.weights for one in self.learners_], axis=1) / n
-        biases = np.mean([one.biases for one in self.learners_], axis=0)
+        parts = self._parts()
+        weights = np.concatenate([share * one.weights for one, share in parts], axis=1)
+        biases = np.sum([share * one.biases for one, share in parts], axis=0)
         self.index_ = ExactIndex(np.column_stack((weights, biases)).astype(np.float32))
+
+    def _parts(self) -> list[tuple[CodedLabels, float]]:
+        """Return networks and linear map, and what share each has in a score."""
+        n = len(self.learners_)
+        if self.linear_ is None:
+            return [(one, 1.0 / n) for one in self.learners_]
+        return [(one, 0.5 / n) for one in self.learners_] + [(self.linear_, 0.5)]
 
     def _chosen(self, shape: tuple[int, int], n_labels: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""

@@ -13,6 +13,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "n_learners": 1,
         "dim": 512,
         "label_dim": 512,
+        "linear_dim": 512,
         "hidden": (),
         "label_hidden": (),
         "regressor_hidden": (),
@@ -33,6 +34,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "paper": {
         "n_learners": 1,
+        "linear_dim": 0,
         "activation": "relu",
         "code": "tanh",
         "cosine": 0.0,
@@ -53,9 +55,10 @@ PRESETS: dict[str, dict[str, Any]] = {
 # Few rows are overfitted by one network; several, each seeing other parts of the rows, less so.
 _SMALL = 20_000
 _FOR_SMALL: dict[str, Any] = {
-    "n_learners": 3,
+    "n_learners": 2,
     "dim": 256,
     "label_dim": 256,
+    "linear_dim": 512,
     "keep_features": 0.6,
     "dropout": 0.3,
     "n_epochs": 15,
@@ -63,12 +66,22 @@ _FOR_SMALL: dict[str, Any] = {
 # Where features are few, each is in many rows: adagrad, whose steps are too long for rare ones.
 _FEW_FEATURES = 10_000
 _FOR_FEW_FEATURES: dict[str, Any] = {"row_rule": "adagrad", "row_learning_rate": 3e-2}
+# Features so few are not words: a row has more to say than their weighted sum, and a linear map
+# beside the network knows nothing that the network does not.
+_FEWEST_WORDS = 1_000
+_FOR_NO_WORDS: dict[str, Any] = {
+    "linear_dim": 0,
+    "hidden": (512,),
+    "learning_rate": 3e-3,
+    "n_epochs": 8,
+}
 # Very few rows are learned in a moment, by a small network.
 _TINY = 2_000
 _FOR_TINY: dict[str, Any] = _FOR_SMALL | {
     "n_learners": 1,
     "dim": 128,
     "label_dim": 128,
+    "linear_dim": 0,
     "n_epochs": 12,
     "batch_size": 64,
 }
@@ -82,14 +95,17 @@ def preset(name: str, n_rows: int, n_features: int, n_labels: int) -> dict[str, 
     >>> preset("best", 50_000, 10_000, 100)["n_learners"]
     1
     >>> preset("best", 5_000, 10_000, 100)["n_learners"]
-    3
+    2
     """
     chosen = dict(PRESETS[name])
     if name == "paper":
         chosen |= _paper_widths(n_features, n_labels)
-    elif n_rows < _SMALL:
+        return chosen
+    if n_rows < _SMALL:
         chosen |= _FOR_TINY if n_rows < _TINY else _FOR_SMALL
         chosen |= _FOR_FEW_FEATURES if n_features < _FEW_FEATURES else {}
+    if n_rows >= _TINY and n_features < _FEWEST_WORDS:
+        chosen |= _FOR_NO_WORDS
     return chosen
 
 
