@@ -14,11 +14,11 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from labelspace.search.found import NO_KEY, Found
-from labelspace.store import Storable
+from labelspace.search.faiss_index import FaissIndex
+from labelspace.search.found import Found
 
 
-class ProductIndex(Storable):
+class ProductIndex(FaissIndex):
     """Dense keys, a byte for every few dimensions.
 
     Parameters
@@ -50,11 +50,11 @@ class ProductIndex(Storable):
         self.ids = np.arange(len(keys), dtype=np.int64) if ids is None else ids.astype(np.int64)
         self.piece = piece
         self.n_probes = n_probes
-        padded = self._padded(keys)
+        padded = self._as_keys(keys)
         width = padded.shape[1]
         n_lists = max(1, round(np.sqrt(len(keys)) / 2))
         n_bits = max(1, min(8, int(np.log2(max(len(keys), 2)))))
-        self._lists = faiss.IndexIVFPQ(
+        self._index = faiss.IndexIVFPQ(
             faiss.IndexFlatIP(width),
             width,
             n_lists,
@@ -62,42 +62,17 @@ class ProductIndex(Storable):
             n_bits,
             faiss.METRIC_INNER_PRODUCT,
         )
-        self._lists.cp.min_points_per_centroid = 1
-        self._lists.pq.cp.min_points_per_centroid = 1
+        self._index.cp.min_points_per_centroid = 1
+        self._index.pq.cp.min_points_per_centroid = 1
         if len(keys):
-            self._lists.train(padded)
-            self._lists.add(padded)
-
-    @property
-    def n_keys(self) -> int:
-        return self.ids.shape[0]
+            self._index.train(padded)
+            self._index.add(padded)
 
     def search(self, queries: NDArray[np.float32], n_neighbors: int) -> Found:
         """Return the keys with about the largest inner product, largest first."""
-        n_neighbors = min(n_neighbors, self.n_keys)
-        if not n_neighbors or not len(queries):
-            return Found.none(len(queries), n_neighbors)
         parameters = faiss.SearchParametersIVF(nprobe=self.n_probes)
-        products, places = self._lists.search(self._padded(queries), n_neighbors, params=parameters)
-        missing = places < 0
-        ids = np.where(missing, NO_KEY, self.ids[places])
-        return Found(ids, np.where(missing, -np.inf, products).astype(np.float32))
+        return self._found(queries, n_neighbors, parameters)
 
-    def add(self, keys: NDArray[np.float32], ids: NDArray[Any]) -> None:
-        """Put more keys in; they are found at once."""
-        self._lists.add(self._padded(keys))
-        self.ids = np.concatenate((self.ids, ids.astype(np.int64)))
-
-    def _padded(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _as_keys(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         missing = -vectors.shape[1] % self.piece
         return np.ascontiguousarray(np.pad(vectors, ((0, 0), (0, missing))), dtype=np.float32)
-
-    def _to_state(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name != "_lists"}
-        return state | {"lists": faiss.serialize_index(self._lists)}
-
-    @classmethod
-    def _from_state(cls, state: dict[str, Any]) -> ProductIndex:
-        made = super()._from_state({name: state[name] for name in state if name != "lists"})
-        made._lists = faiss.deserialize_index(np.ascontiguousarray(state["lists"]))
-        return made
