@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-import labelspace
-from labelspace import models
 from labelspace.cli.work import parse_settings, train
 from labelspace.data import Corpus
 from labelspace.data.hierarchy import read_hierarchy
-from labelspace.errors import DataError, UsageError
+from labelspace.errors import DataError
 from labelspace.models.dxml import DXML
 from labelspace.tagger import Tagger
 from tests.planted import planted_corpus
@@ -101,20 +97,6 @@ def test_it_learns_new_rows_and_labels_without_losing_old_ones(corpus):
     X_test, Y_test = planted_corpus(200, seed=1)
     assert model.score(X_test, Y_test) > 0.9
     assert model.learners_[0].labels.n_keys == 12
-
-
-def test_a_model_predicts_without_torch_and_says_what_learning_needs(corpus, tmp_path, monkeypatch):
-    model = small().fit(*corpus)
-    model.save(tmp_path / "model")
-    expected = model.predict_topk(corpus[0], k=3).labels
-    monkeypatch.setitem(sys.modules, "torch", None)
-    loaded = labelspace.load(tmp_path / "model")
-    assert np.array_equal(loaded.predict_topk(corpus[0], k=3).labels, expected)
-    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
-        models.make("dxml").fit(*corpus)
-    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
-        loaded.partial_fit(corpus[0][:2], [[0], [12]])
-    assert loaded.n_labels_ == 12, "nothing may change if nothing can be learned"
 
 
 def test_rows_to_learn_from_may_come_later(corpus):

@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
 import labelspace
-from labelspace import models
-from labelspace.errors import UsageError
 from tests.planted import planted_corpus
 
 pytest.importorskip("torch")
@@ -62,20 +58,6 @@ def test_it_stops_early_and_keeps_its_history(corpus, tmp_path):
     assert model.history_["P@1"][-1] <= max(model.history_["P@1"])
     model.save(tmp_path / "model")
     assert labelspace.load(tmp_path / "model").history_["loss"] == model.history_["loss"]
-
-
-def test_a_model_predicts_without_torch_and_says_what_learning_needs(corpus, tmp_path, monkeypatch):
-    model = small().fit(*corpus)
-    model.save(tmp_path / "model")
-    expected = model.predict_topk(corpus[0], k=3).labels
-    monkeypatch.setitem(sys.modules, "torch", None)
-    loaded = labelspace.load(tmp_path / "model")
-    assert np.array_equal(loaded.predict_topk(corpus[0], k=3).labels, expected)
-    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
-        models.make("glas").fit(*corpus)
-    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
-        loaded.partial_fit(corpus[0][:2], [[0], [12]])
-    assert loaded.n_labels_ == 12, "nothing may change if nothing can be learned"
 
 
 def test_a_new_label_does_not_drive_out_known_ones(corpus):

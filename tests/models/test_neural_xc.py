@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sys
 from itertools import product
 
 import numpy as np
@@ -8,8 +7,6 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import labelspace
-from labelspace import models
-from labelspace.errors import UsageError
 from labelspace.tagger import Tagger
 from tests.planted import planted_corpus
 
@@ -108,20 +105,6 @@ def test_it_stops_early_and_goes_on_from_a_checkpoint(corpus, tmp_path):
     assert not list(tmp_path.iterdir()), "a finished training leaves no checkpoint"
     model.save(tmp_path / "model")
     assert labelspace.load(tmp_path / "model").history_["loss"] == model.history_["loss"]
-
-
-def test_a_model_predicts_without_torch_and_says_what_learning_needs(corpus, tmp_path, monkeypatch):
-    model = small().fit(*corpus)
-    model.save(tmp_path / "model")
-    expected = model.predict_topk(corpus[0], k=3).labels
-    monkeypatch.setitem(sys.modules, "torch", None)
-    loaded = labelspace.load(tmp_path / "model")
-    assert np.array_equal(loaded.predict_topk(corpus[0], k=3).labels, expected)
-    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
-        models.make("neuralxc").fit(*corpus)
-    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
-        loaded.partial_fit(corpus[0][:2], [[0], [12]])
-    assert loaded.n_labels_ == 12, "nothing may change if nothing can be learned"
 
 
 @pytest.mark.parametrize("linear", [{}, {"linear_dim": 32}])

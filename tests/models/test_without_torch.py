@@ -1,0 +1,36 @@
+"""Deep methods learn with torch and answer without it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import labelspace
+from labelspace import models
+from labelspace.errors import UsageError
+from tests.planted import planted_corpus
+
+pytest.importorskip("torch", reason="these methods learn with the extra 'deep'")
+
+
+@pytest.mark.parametrize("method", ["glas", "dxml", "neuralxc"])
+def test_a_model_predicts_without_torch_and_says_what_learning_needs(
+    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, Y = planted_corpus()
+    model = models.make(method, dim=16, n_epochs=2, random_state=0, n_threads=1).fit(X, Y)
+    model.save(tmp_path / "model")
+    expected = model.predict_topk(X, k=3)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    loaded = labelspace.load(tmp_path / "model")
+    found = loaded.predict_topk(X, k=3)
+    assert np.array_equal(found.labels, expected.labels)
+    assert np.array_equal(found.scores, expected.scores)
+    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
+        models.make(method).fit(X, Y)
+    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
+        loaded.partial_fit(X[:2], [[0], [12]])
+    assert loaded.n_labels_ == 12, "nothing may change if nothing can be learned"
