@@ -23,6 +23,7 @@ from scipy.sparse import csr_matrix, load_npz, triu
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.corpora import ROOT, prepare
+from benchmarks.render.marked import put
 from labelspace.graph.cooccurrence import label_graph
 from labelspace.graph.walks import random_walks
 from labelspace.space import sphere
@@ -30,7 +31,6 @@ from labelspace.training.skip_gram import skip_gram
 
 RESULTS = ROOT / "benchmarks" / "results" / "ablations" / "deep_walk.json"
 PAGE = ROOT / "docs" / "methods" / "dxml.md"
-BEGIN, END = "<!-- deepwalk -->", "<!-- deepwalk: end -->"
 CORPORA = ("bibtex", "delicious", "eurlex57k", "wordnet")
 N_WALKS, LENGTH, DIM, WINDOW, N_NEGATIVES, N_EPOCHS = 10, 40, 100, 5, 10, 5
 
@@ -167,11 +167,7 @@ def render() -> None:
                 f"| {head} | {name} | {one['cpu_s']} | {one['auc']:.3f} | {one['nearest']:.1%} |"
             )
             head = " | | | "
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    text = "\n".join(rows)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    put(PAGE, "deepwalk", "\n".join(rows))
 
 
 if __name__ == "__main__":

@@ -20,12 +20,12 @@ import numpy as np
 
 from benchmarks.corpora import ROOT
 from benchmarks.measure import MIB, Stopwatch, peak_rss_mib
+from benchmarks.render.marked import put
 from labelspace.data.synthetic import SyntheticCorpus
 from labelspace.models import GLaS
 
 RESULTS = ROOT / "benchmarks" / "results" / "ablations" / "glas_cost.json"
 PAGE = ROOT / "docs" / "methods" / "glas.md"
-BEGIN, END = "<!-- cost -->", "<!-- cost: end -->"
 SIZES = (10_000, 100_000, 670_000)
 SEARCHES = ("exact", "clustered", "graph", "product")
 N_ROWS, N_FEATURES, DIM, N_EPOCHS = 140_000, 50_000, 128, 1
@@ -104,11 +104,7 @@ def render() -> None:
         for kind, one in line["searches"].items():
             rows.append(f"| {head} | {kind} | {one['build_s']} | {one['recall']} % | {one['ms']} |")
             head = " | | | "
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    text = "\n".join(rows)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    put(PAGE, "cost", "\n".join(rows))
 
 
 if __name__ == "__main__":

@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, load_npz
 
 from benchmarks.corpora import ROOT, prepare
+from benchmarks.render.marked import put
 
 RESULTS = ROOT / "benchmarks" / "results" / "ablations" / "glas_theory.json"
 PAGE = ROOT / "docs" / "methods" / "glas.md"
-BEGIN, END = "<!-- theory -->", "<!-- theory: end -->"
 N_SETS = 3000
 LARGEST_DIM = 16384
 CAPS = {"bibtex": (60, 100, 200), "wordnet": (5, 10, 20)}
@@ -121,11 +121,7 @@ def render() -> None:
             f"| {one['corpus']} | {one['theorem']}, {limit} | {one.get('labels', one['K']):,} | "
             f"{one['rows']:,} | {' / '.join(shares)} | {perfect} | {one['bound']:,} |"
         )
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    text = "\n".join(rows)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    put(PAGE, "theory", "\n".join(rows))
 
 
 def _share(shares: dict[str, float], dim: int) -> str:

@@ -25,6 +25,7 @@ from scipy.sparse import csr_matrix, load_npz
 
 from benchmarks.corpora import BY_SIZE, ROOT, prepare
 from benchmarks.measure import Stopwatch
+from benchmarks.render.marked import put
 from benchmarks.render.references import published
 from benchmarks.render.tables import markdown
 from benchmarks.results import DONE, latest
@@ -134,11 +135,11 @@ def render() -> None:
     for line in read_lines():
         found[_setting(line["corpus"], line["parameters"])].append(line)
     appended = [line for lines in found.values() for line in lines if "first half" in line]
-    _put("ablations", "\n\n".join((_choices(found), _clusters(found))))
+    put(PAGE, "ablations", "\n\n".join((_choices(found), _clusters(found))))
     runs = [line for line in latest(read_runs()) if line["status"] == DONE]
-    _put("append", _appended(appended, runs))
-    _put("papers", _beside_the_paper(runs))
-    _put("times", _beside_others(runs))
+    put(PAGE, "append", _appended(appended, runs))
+    put(PAGE, "papers", _beside_the_paper(runs))
+    put(PAGE, "times", _beside_others(runs))
 
 
 def _choices(found: dict[str, list[dict[str, Any]]]) -> str:
@@ -239,14 +240,6 @@ def _mean(lines: list[dict[str, float]], name: str) -> str:
         if len(values) > 1
         else (f"{values[0]:.2f}")
     )
-
-
-def _put(part: str, text: str) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    begin, end = f"<!-- {part} -->", f"<!-- {part}: end -->"
-    before, _, rest = page.partition(begin)
-    _, _, after = rest.partition(end)
-    PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
 def _figures(model: DXML, X: csr_matrix, Y: csr_matrix) -> dict[str, float]:

@@ -27,6 +27,7 @@ from scipy.sparse import csr_matrix, load_npz
 from benchmarks import results
 from benchmarks.corpora import BY_SIZE, ROOT, prepare
 from benchmarks.measure import Stopwatch
+from benchmarks.render.marked import put
 from labelspace import metrics, threads
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.graph.cooccurrence import cooccurrence, similarity
@@ -193,14 +194,8 @@ def render() -> None:
     for line in read_lines():
         found[_setting(line["corpus"], line["parameters"])].append(line)
     text = "\n\n".join([_choices(found), _seeds(found), _gaps(found), *_pictures(found)])
-    page = _replaced(PAGE.read_text(encoding="utf-8"), "ablations", text)
-    PAGE.write_text(_replaced(page, "figures", _figures()), encoding="utf-8")
-
-
-def _replaced(page: str, name: str, text: str) -> str:
-    before, _, rest = page.partition(f"<!-- {name} -->")
-    _, _, after = rest.partition(f"<!-- {name}: end -->")
-    return f"{before}<!-- {name} -->\n\n{text}\n\n<!-- {name}: end -->{after}"
+    put(PAGE, "ablations", text)
+    put(PAGE, "figures", _figures())
 
 
 def _figures() -> str:

@@ -23,6 +23,7 @@ from scipy.sparse import csr_matrix, load_npz
 
 from benchmarks.corpora import BY_SIZE, ROOT, prepare
 from benchmarks.measure import Stopwatch
+from benchmarks.render.marked import put
 from labelspace import metrics, models
 
 LINES = ROOT / "benchmarks" / "results" / "ablations" / "neural_xc.jsonl"
@@ -143,17 +144,9 @@ def read_lines() -> list[dict[str, Any]]:
 def render() -> None:
     """Write the tables and plots of the method's page."""
     lines = read_lines()
-    _write("measured", _measured_table())
-    _write("figures", "\n\n".join([_figure_table(lines), *_pictures(lines)]))
-    _write("parts", _part_table([line for line in lines if line["set"] == "parts"]))
-
-
-def _write(mark: str, text: str) -> None:
-    begin, end = f"<!-- {mark} -->", f"<!-- {mark}: end -->"
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(begin)
-    _, _, after = rest.partition(end)
-    PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+    put(PAGE, "measured", _measured_table())
+    put(PAGE, "figures", "\n\n".join([_figure_table(lines), *_pictures(lines)]))
+    put(PAGE, "parts", _part_table([line for line in lines if line["set"] == "parts"]))
 
 
 def _measured_table() -> str:

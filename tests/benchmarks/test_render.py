@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.render.marked import put
 from benchmarks.render.page import PAGE, fill_page
 from benchmarks.render.references import FOLDER, earlier, published
 from benchmarks.render.rows import ACCURACY, COST, gather
@@ -122,3 +123,12 @@ def test_every_reference_figure_is_a_percentage() -> None:
     with (FOLDER / "earlier.csv").open(newline="") as file:
         assert {line["corpus"] for line in csv.DictReader(file)} >= {"bibtex", "wordnet"}
     assert [row.kind for row in earlier("bibtex")] == ["earlier", "earlier"]
+
+
+def test_a_text_is_put_between_its_marks_and_nowhere_else(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- one -->\nold\n<!-- one: end -->\nb\n")
+    put(page, "one", "new")
+    assert page.read_text() == "a\n<!-- one -->\n\nnew\n\n<!-- one: end -->\nb\n"
+    with pytest.raises(SystemExit, match="lacks the marks"):
+        put(page, "other", "new")
