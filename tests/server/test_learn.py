@@ -15,6 +15,7 @@ from labelspace.models import NearestNeighbors
 from labelspace.server.learned_log import LearnedLog
 from tests.planted import planted_corpus
 from tests.server.running import TOKEN, until
+from tests.server.texts import tagged_texts
 
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
 ROW = {"text": "xylophone onerror lessons", "labels": ["music", "gardening"]}
@@ -184,3 +185,30 @@ def test_the_folder_is_saved_after_many_rows(client_of: Any, folder: Path):
     learn(client, ROW, ROW)
     until(lambda: labelspace.load(folder).estimator_.n_examples_ == 242)
     assert client.get("/v1/model").json()["n_examples"] == 242
+
+
+def test_a_model_that_cannot_learn_is_served_and_the_rows_are_kept(
+    client_of: Any, folder: Path, caplog: pytest.LogCaptureFixture
+):
+    learn(client_of(folder, token=TOKEN), ROW)
+    texts, labels = tagged_texts()
+    Tagger("one-vs-all").fit(texts, labels).save(folder)
+    with caplog.at_level("WARNING", logger="labelspace.server"):
+        client = client_of(folder, token=TOKEN)
+    assert "OneVsAll cannot learn on" in caplog.text
+    assert len(names(client, texts[0])) == 3
+    assert learn(client, ROW).status_code == 409
+    assert len(log_of(folder)) == 1
+
+
+def test_a_package_that_learning_needs_is_asked_for(
+    client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def lacks(self: Any) -> None:
+        raise labelspace.UsageError("It needs PyTorch to learn: install it.")
+
+    monkeypatch.setattr(NearestNeighbors, "_validate_params", lacks)
+    refused = learn(client, ROW)
+    assert refused.status_code == 409
+    assert "install it" in refused.json()["error"]
+    assert not LearnedLog(folder).path.exists()

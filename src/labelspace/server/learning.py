@@ -152,6 +152,10 @@ class Learning:
         before = n_rows = self._log.n_learned(served.model)
         waiting: list[Record] = []
         for request in self._log.requests_after(n_rows):
+            if n_rows == before and (why := served.why_it_cannot_learn()):
+                # The rows stay in the log, for this model's successor.
+                logger.warning("Rows of %s are not learned: %s", self._log.path, why)
+                return 0
             # New labels are numbered request by request, as they were when first learned; other
             # requests are learned together, which is quicker.
             if any(served.find_label(label) is None for row in request for label in row["labels"]):
@@ -174,12 +178,8 @@ class Learning:
     def _learned(
         self, served: Served, rows: Sequence[LearnRow]
     ) -> tuple[dict[str, Any], list[Record]]:
-        if not hasattr(served.estimator, "partial_fit"):
-            raise Refusal(
-                409,
-                f"{type(served.estimator).__name__} cannot learn on: train it again on all rows, "
-                "or serve a method that can.",
-            )
+        if why := served.why_it_cannot_learn():
+            raise Refusal(409, why)
         if not served.is_text and any(row.text is not None for row in rows):
             raise Refusal(422, "This model was trained on features: give 'features', not 'text'.")
         records = [_record(row, _labels(served, row.labels)) for row in rows]

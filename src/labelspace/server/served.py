@@ -90,6 +90,19 @@ class Served:
         outside = given.size and (given.min() < 0.0 or given.max() > 1.0 + 1e-5)
         self.scores = "score" if outside else "probability"
 
+    def why_it_cannot_learn(self) -> str | None:
+        """Return what keeps the model from learning on, such as its method, if anything does."""
+        if not hasattr(self.estimator, "partial_fit"):
+            return (
+                f"{type(self.estimator).__name__} cannot learn on: train it again on all rows, or "
+                "serve a method that can."
+            )
+        try:
+            self.estimator._validate_params()
+        except ValueError as error:  # such as a package that learning needs
+            return str(error)
+        return None
+
     @property
     def names(self) -> Sequence[Any] | None:
         """Names of the labels by number; None where the model has none."""
