@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from labelspace import Tagger
 from labelspace.server.served import Served
 from labelspace.server.why import explain
 from labelspace.topk import TopK
+from tests.server.texts import tagged_texts
 
 
 def words_for(served: Served, text: str, label: str) -> list[str]:
@@ -34,3 +38,13 @@ def test_a_text_without_known_words_has_none(trained: Tagger):
     X = trained.features_.transform(["zzz"])
     top = TopK(np.array([[0]]), np.array([[0.5]], dtype=np.float32))
     assert explain(served, X, top) == [[]]
+
+
+def test_a_method_that_cannot_explain_as_it_is_set_is_asked_again(client_of: Any, tmp_path: Path):
+    texts, labels = tagged_texts()
+    tagger = Tagger("hierarchicalxc", encoder="random", dim=8, random_state=0)
+    tagger.fit(texts, labels).save(tmp_path / "model")
+    asked = {"text": texts[0], "k": 1, "explain": True}
+    answer = client_of(tmp_path / "model").post("/v1/tag", json=asked)
+    assert answer.status_code == 200, answer.text
+    assert {why["kind"] for why in answer.json()["labels"][0]["why"]} == {"feature"}

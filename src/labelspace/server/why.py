@@ -9,6 +9,7 @@ and costs one batch.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.base import Reason
+from labelspace.errors import UsageError
 from labelspace.server.served import Served
 from labelspace.topk import TopK
 
@@ -29,8 +31,9 @@ def explain(served: Served, X: csr_matrix, top: TopK) -> list[list[dict[str, Any
     """Return for each label of a ranking of one row (all of them given) why it was."""
     reasons: list[list[Reason]] = [[] for _ in range(top.k)]
     if hasattr(served.estimator, "explain") and top.k:
-        for at, explanation in enumerate(served.estimator._explain(X, top, N_REASONS)[0]):
-            reasons[at] = explanation.reasons
+        with suppress(UsageError):  # with the parameters that it has, it cannot explain
+            for at, explanation in enumerate(served.estimator._explain(X, top, N_REASONS)[0]):
+                reasons[at] = explanation.reasons
     if not any(reason.kind == "feature" for found in reasons for reason in found):
         for found, words in zip(reasons, _words(served, X, top), strict=True):
             found.extend(words)
