@@ -2,10 +2,10 @@
 
 The paper's Figure 2 (with and without the non-linearity), where label vectors come from, which
 loss, how many clusters are searched, how many networks vote: each changed alone, on the given
-files, over three seeds. ``--append`` learns the second half of a corpus on top of the first
-instead. Every run adds a line to ``results/ablations/dxml.jsonl`` and is not made again; the tables
-of the method's page are written from these lines alone (``--render`` does only that).
-``--corpora``, ``--seeds`` and ``--budget`` (minutes) choose what to run.
+files, over three seeds. Of delicious 3,000 training rows are used, for the time that it takes.
+``--append`` learns the second half of a corpus on top of the first instead. Every run adds a line
+to ``results/ablations/dxml.jsonl`` and is not made again; ``--render`` only writes the tables of
+the method's page. ``--corpora``, ``--seeds`` and ``--budget`` (minutes) choose what to run.
 
 Variants of the default have one network, so that a network is what is measured.
 """
@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -23,43 +22,34 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, load_npz
 
-from benchmarks.corpora import BY_SIZE, ROOT, prepare
+from benchmarks.ablations import dxml_page
+from benchmarks.ablations.dxml_page import (
+    CORPORA,
+    LINES,
+    NEIGHBORS,
+    ONE,
+    PAPER,
+    PROBES,
+    VARIANTS,
+    WHICH,
+)
+from benchmarks.corpora import prepare
 from benchmarks.measure import Stopwatch
-from benchmarks.render.marked import put
-from benchmarks.render.references import published
-from benchmarks.render.tables import markdown
-from benchmarks.results import DONE, latest
-from benchmarks.results import read_lines as read_runs
 from labelspace import metrics
 from labelspace.models import DXML
+from labelspace.search.ballot import Ballot
+from labelspace.search.found import Found
+from labelspace.space import sphere
+from labelspace.topk import TopK
+from labelspace.training.row_targets import label_shares
 
-LINES = ROOT / "benchmarks" / "results" / "ablations" / "dxml.jsonl"
-PAGE = ROOT / "docs" / "methods" / "dxml.md"
-CORPORA = ("bibtex", "delicious")
-PROBES = (1, 2, 4, 8, 64)
-WHICH = ("P@1", "P@3", "P@5")
-TABLES = (*WHICH, "nDCG@3", "nDCG@5")
-
-ONE: dict[str, Any] = {"n_learners": 1}
-PAPER: dict[str, Any] = {"preset": "paper"}
-VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "as it is, but one network": [ONE],
-    "four networks (the default)": [{}],
-    "label vectors": [ONE | {"targets": kind} for kind in ("random", "svd", "neighbors")],
-    "the paper": [PAPER],
-    "the paper without the non-linearity": [PAPER | {"activation": "linear"}],
-    "the paper, label vectors": [PAPER | {"targets": kind} for kind in ("random", "svd")],
-    "non-linearity": [ONE | {"activation": "linear"}, ONE | {"hidden": ()}],
-    "labels stay where they are": [ONE | {"label_weight": 0.0}],
-    "loss": [ONE | {"loss": kind} for kind in ("smooth-l1", "contrastive", "triplet")],
-    "edges": [ONE | {"edges": kind} for kind in ("binary", "pmi")],
-    "plain counts": [ONE | {"voting": "counts"}],
-}
+MOST_ROWS = {"delicious": 3000}
 
 
 def measure(corpus: str, parameters: dict[str, Any], seed: int) -> dict[str, Any]:
     """Train once and return figures on the test rows, by the number of clusters searched."""
     X, Y, X_test, Y_test = _rows(corpus)
+    X, Y = X[: MOST_ROWS.get(corpus)], Y[: MOST_ROWS.get(corpus)]
     model = DXML(**parameters, random_state=seed, n_threads=1)
     with Stopwatch() as watch:
         model.fit(X, Y)
@@ -72,12 +62,30 @@ def measure(corpus: str, parameters: dict[str, Any], seed: int) -> dict[str, Any
         "cpu_s": round(watch.cpu_s, 2),
     }
     if parameters in (ONE, PAPER):
-        line["probes"] = {}
+        line["placed by labels"] = _placed_by_labels(model, Y_test)
+        line["probes"], line["neighbors"] = {}, {}
+        (learner,) = model.learners_
+        chosen = learner.rows.n_probes
         for n_probes in PROBES:
-            for learner in model.learners_:
-                learner.rows.n_probes = n_probes
+            learner.rows.n_probes = n_probes
             line["probes"][str(n_probes)] = _figures(model, X_test, Y_test)
+        learner.rows.n_probes = chosen
+        for n_neighbors in NEIGHBORS:
+            model.settings_["n_neighbors"] = n_neighbors
+            line["neighbors"][str(n_neighbors)] = _figures(model, X_test, Y_test)
     return line
+
+
+def _placed_by_labels(model: DXML, Y: csr_matrix) -> dict[str, float]:
+    """Return figures if rows lay where their labels say, instead of where a network puts them."""
+    (learner,) = model.learners_
+    V = learner.labels.vectors(np.arange(learner.labels.n_keys))[:, :-1]
+    T = sphere.queries(np.asarray(label_shares(Y) @ V, dtype=np.float32))
+    found = learner.rows.search(T, model.settings_["n_neighbors"])
+    ballot = Ballot.weighted(found, Found.none(len(T), 0), model.settings_["vote_gamma"], 0.0)
+    if model.settings_["voting"] == "counts":
+        ballot = Ballot.counted(found)
+    return _measured(Y, ballot.top(model.Y_, 5))
 
 
 def append(corpus: str, seed: int = 0) -> dict[str, Any]:
@@ -106,13 +114,13 @@ def append(corpus: str, seed: int = 0) -> dict[str, Any]:
 def run(corpora: Iterable[str], seeds: Iterable[int], budget_s: float) -> None:
     """Make the runs that are not there yet, the plain ones of every corpus first."""
     started = time.monotonic()
-    there = {_key(line) for line in read_lines()}
+    there = {dxml_page.key(line) for line in dxml_page.read_lines()}
     for variants in VARIANTS.values():
         for parameters in variants:
             for seed in seeds:
                 for corpus in corpora:
                     line = {"corpus": corpus, "parameters": parameters, "seed": seed}
-                    if _key(line) in there:
+                    if dxml_page.key(line) in there:
                         continue
                     if time.monotonic() - started > budget_s:
                         print("The time for one command is over: run it again to go on.")
@@ -122,142 +130,13 @@ def run(corpora: Iterable[str], seeds: Iterable[int], budget_s: float) -> None:
                     print(corpus, seed, parameters, line["test"], line["cpu_s"], flush=True)
 
 
-def read_lines() -> list[dict[str, Any]]:
-    """Return what has been measured."""
-    if not LINES.exists():
-        return []
-    return [json.loads(line) for line in LINES.read_text(encoding="utf-8").splitlines()]
-
-
-def render() -> None:
-    """Write the tables of the method's page."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in read_lines():
-        found[_setting(line["corpus"], line["parameters"])].append(line)
-    appended = [line for lines in found.values() for line in lines if "first half" in line]
-    put(PAGE, "ablations", "\n\n".join((_choices(found), _clusters(found))))
-    runs = [line for line in latest(read_runs()) if line["status"] == DONE]
-    put(PAGE, "append", _appended(appended, runs))
-    put(PAGE, "papers", _beside_the_paper(runs))
-    put(PAGE, "times", _beside_others(runs))
-
-
-def _choices(found: dict[str, list[dict[str, Any]]]) -> str:
-    rows = ["| what | " + " | ".join(f"{name}: P@1, P@3, P@5" for name in CORPORA) + " |"]
-    rows.append("|---" * (len(CORPORA) + 1) + "|")
-    for what, variants in VARIANTS.items():
-        for parameters in variants:
-            cells = []
-            for name in CORPORA:
-                lines = found.get(_setting(name, parameters), [])
-                cells.append(" / ".join(_spread(lines, which) for which in WHICH) if lines else "–")
-            given = parameters.items() - (ONE | PAPER).items()
-            text = ", ".join(f"{name}={value}" for name, value in sorted(given))
-            title = f"{what}: `{text}`" if text else what
-            rows.append(f"| {title} | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
-
-
-def _clusters(found: dict[str, list[dict[str, Any]]]) -> str:
-    rows = ["| clusters searched | " + " | ".join(map(str, PROBES)) + " |"]
-    rows.append("|---" * (len(PROBES) + 1) + "|")
-    for name in CORPORA:
-        for title, parameters in (("one network", ONE), ("the paper", PAPER)):
-            lines = found.get(_setting(name, parameters), [])
-            if lines:
-                cells = [
-                    f"{np.mean([line['probes'][str(n)]['P@1'] for line in lines]):.2f}"
-                    for n in PROBES
-                ]
-                rows.append(f"| {name}, {title}: P@1 | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
-
-
-def _appended(lines: list[dict[str, Any]], runs: list[dict[str, Any]]) -> str:
-    rows = ["| corpus | learned | P@1 | P@3 | P@5 | CPU s |", "|---|---|--:|--:|--:|--:|"]
-    for line in lines:
-        head = line["corpus"]
-        for name in ("first half", "second half on top", "all at once"):
-            one = line.get(name) or next(
-                run["metrics"] | {"cpu_s": run["train_cpu_s"]}
-                for run in runs
-                if (run["corpus"], run["method"], run["split"]) == (line["corpus"], "dxml", "given")
-                and not run["parameters"]
-            )
-            cells = " | ".join(f"{one[which]:.2f}" for which in WHICH)
-            rows.append(f"| {head} | {name} | {cells} | {one['cpu_s']:.0f} |")
-            head = ""
-    return "\n".join(rows)
-
-
-def _beside_the_paper(runs: list[dict[str, Any]]) -> str:
-    """Return tables 2 to 5: the paper's figures, and ours over ten random splits."""
-    body = []
-    for corpus in CORPORA:
-        for one in published():
-            if one.corpus == corpus and one.ours == "dxml":
-                cells = [f"{one.figures[name]:.2f}" for name in TABLES]
-                body.append([f"{corpus}: the paper", *cells])
-        for title, method, parameters in (
-            ("DXML", "dxml", {}),
-            ('DXML, `preset="paper"`', "dxml", PAPER),
-            ("AnnexML", "annexml", {}),
-        ):
-            lines = [
-                line["metrics"]
-                for line in runs
-                if (line["corpus"], line["method"], line["parameters"])
-                == (corpus, method, parameters)
-                and line["split"] != "given"
-            ]
-            if lines:
-                splits = "" if len(lines) == 10 else f" ({len(lines)} splits)"
-                body.append([f"{title}{splits}", *(_mean(lines, name) for name in TABLES)])
-    return markdown(["ten random splits", *TABLES], body)
-
-
-def _beside_others(runs: list[dict[str, Any]]) -> str:
-    """Return figures and times on the given files beside those of other methods (table 6)."""
-    body = []
-    for corpus in BY_SIZE:
-        for method in ("dxml", "annexml", "glas", "labelspace"):
-            for line in runs:
-                if (line["corpus"], line["method"], line["split"]) != (corpus, method, "given"):
-                    continue
-                if line["parameters"] or line["seed"]:
-                    continue
-                figures = [f"{line['metrics'][name]:.2f}" for name in (*WHICH, "nDCG@5", "PSP@5")]
-                costs = [f"{line['train_cpu_s']:.0f}", f"{line['batch_cpu_ms']:.2f}"]
-                body.append([f"{corpus}: {method}", *figures, *costs])
-    head = ["given files", *WHICH, "nDCG@5", "PSP@5", "training CPU s", "ms per row"]
-    return markdown(head, body)
-
-
-def _mean(lines: list[dict[str, float]], name: str) -> str:
-    values = [line[name] for line in lines]
-    return (
-        f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}"
-        if len(values) > 1
-        else (f"{values[0]:.2f}")
-    )
-
-
 def _figures(model: DXML, X: csr_matrix, Y: csr_matrix) -> dict[str, float]:
-    figures = metrics.evaluate(Y, model.predict_topk(X, k=5))
+    return _measured(Y, model.predict_topk(X, k=5))
+
+
+def _measured(Y: csr_matrix, top: TopK) -> dict[str, float]:
+    figures = metrics.evaluate(Y, top)
     return {which: round(figures[which], 3) for which in (*WHICH, "nDCG@3", "nDCG@5")}
-
-
-def _spread(lines: list[dict[str, Any]], which: str) -> str:
-    values = np.array([line["test"][which] for line in lines])
-    return f"{values.mean():.2f} ± {values.std():.2f}" if len(values) > 1 else f"{values[0]:.2f}"
-
-
-def _setting(corpus: str, parameters: dict[str, Any]) -> str:
-    return f"{corpus} {json.dumps(parameters, sort_keys=True)}"
-
-
-def _key(line: dict[str, Any]) -> str:
-    return f"{_setting(line['corpus'], line['parameters'])} {line['seed']}"
 
 
 def _write(line: dict[str, Any]) -> None:
@@ -289,4 +168,4 @@ if __name__ == "__main__":
     elif not chosen.render:
         seeds = [int(seed) for seed in chosen.seeds.split(",")]
         run(chosen.corpora.split(","), seeds, 60.0 * chosen.budget)
-    render()
+    dxml_page.render()

@@ -23,7 +23,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from labelspace import progress
+from labelspace import progress, threads
 from labelspace.base import LabelRanker
 from labelspace.data.hierarchy import hierarchy_graph
 from labelspace.encoders.unit_rows import UnitRows
@@ -43,7 +43,14 @@ from labelspace.training.choose_neighbors import (
 from labelspace.training.extras import check_network
 from labelspace.training.held_out import usable_rows
 from labelspace.training.label_vectors import KINDS
-from labelspace.training.row_target_presets import CHOSEN, FEW, PRESETS, SMALL, preset
+from labelspace.training.row_target_presets import (
+    CHOSEN,
+    FEW,
+    LITTLE_WORK,
+    PRESETS,
+    SMALL,
+    preset,
+)
 
 # Rows to choose by how many neighbours vote; with few rows none can be spared.
 _HELD_OUT = (1000, 4000)
@@ -55,7 +62,8 @@ class DXML(BallotRanker):
 
     Learning needs torch (``pip install 'labelspace[deep]'``); prediction does not. Parameters that
     are None take the value of the preset; the values of "best" are given first, with those for
-    fewer than 20,000 rows after "few", and those of "paper" in brackets.
+    fewer than 20,000 rows after "few" and for 500 to 10,000 rows after "tiny", and those of "paper"
+    in brackets.
 
     Parameters
     ----------
@@ -73,9 +81,9 @@ class DXML(BallotRanker):
     n_walks, walk_length, window : int, default=10, 40, 5
         Walks from each label, their length, and how far on a walk labels are met.
     n_learners : int, optional
-        Networks that are learned and vote together: 2, few 4, but 1 for fewer than 500 rows (1).
+        Networks that are learned and vote together: 2, few 4, tiny 8, fewer 1 (1).
     dim : int, optional
-        Dimensions of the space: 256, few 100 (300, few 100).
+        Dimensions of the space: 256, few 100, tiny 600 (300, few 100).
     hidden : tuple of int, optional
         Widths of hidden layers: (512,), few (256,); the paper's are the same.
     activation : {"relu", "linear"}, default="relu"
@@ -98,8 +106,8 @@ class DXML(BallotRanker):
     batch_size : int, optional
         Rows in a step: 512, few 128 (128).
     learning_rate : float, optional
-        Step size: 0.003, few 0.005, of Adam, falling to zero (0.015 of momentum SGD with weight
-        decay 0.0005, throughout).
+        Step size: 0.003, few 0.005, tiny 0.002, of Adam, falling to zero (0.015 of momentum SGD
+        with weight decay 0.0005, throughout).
     n_clusters : int, optional
         Clusters of the embedded training rows; the root of their number unless given.
     n_probes : int, optional
@@ -259,19 +267,20 @@ class DXML(BallotRanker):
         seeds = random.randint(1 << 31, size=self.settings_["n_learners"]).tolist()
         usable = usable_rows(X, Y)
         held_out = self._held_out(usable, seeds[0])
-        training = self._training()
-        if held_out.size and X.shape[0] < SMALL:
-            # So few rows are missed in training: they are held out of one more network only.
-            learner, _ = training.learner(X, Y, held_out, usable, seeds[0] // 2)
-            self.learners_ = [learner]
-            self._choose_votes(X, held_out)
-            held_out = held_out[:0]
-        self.learners_ = []
-        for seed in progress.track(seeds, "Training networks"):
-            learner, self.history_ = training.learner(X, Y, held_out, usable, seed)
-            self.learners_.append(learner)
-        if held_out.size:
-            self._choose_votes(X, held_out)
+        training = self._training(X)
+        with threads.limit(training.n_threads):
+            if held_out.size and X.shape[0] < SMALL:
+                # So few rows are missed in training: they are held out of one more network only.
+                learner, _ = training.learner(X, Y, held_out, usable, seeds[0] // 2)
+                self.learners_ = [learner]
+                self._choose_votes(X, held_out)
+                held_out = held_out[:0]
+            self.learners_ = []
+            for seed in progress.track(seeds, "Training networks"):
+                learner, self.history_ = training.learner(X, Y, held_out, usable, seed)
+                self.learners_.append(learner)
+            if held_out.size:
+                self._choose_votes(X, held_out)
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         X = self.rows_.encode(X)
@@ -282,7 +291,7 @@ class DXML(BallotRanker):
             return
         X, Y = csr_matrix(X[new]), csr_matrix(Y[new])
         random = check_random_state(self.random_state)
-        training = self._training()
+        training = self._training(X)
         for learner in self.learners_:
             seed = int(random.randint(1 << 31))
             self.history_ = training.append(learner, X, Y, n_old + new, seed)
@@ -342,10 +351,14 @@ class DXML(BallotRanker):
         names = self._labels.names or getattr(self, "label_names_", None)
         return hierarchy_graph(self.hierarchy, Y.shape[1], names)
 
-    def _training(self) -> NetworkTraining:
-        same = ("n_walks", "walk_length", "window", "n_clusters", "storage", "device", "n_threads")
+    def _training(self, X: csr_matrix) -> NetworkTraining:
+        same = ("n_walks", "walk_length", "window", "n_clusters", "storage", "device")
         return NetworkTraining(
-            self.settings_, self._label_graph, **{name: getattr(self, name) for name in same}
+            self.settings_,
+            self._label_graph,
+            # Threads that share little work wait for each other.
+            n_threads=1 if X.nnz < LITTLE_WORK else self.n_threads,
+            **{name: getattr(self, name) for name in same},
         )
 
     def _chosen(self, n_examples: int) -> dict[str, Any]:

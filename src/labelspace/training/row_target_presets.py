@@ -67,9 +67,18 @@ _FOR_SMALL: dict[str, dict[str, Any]] = {
     },
     "paper": {"dim": 100, "hidden": (256,), "n_epochs": 40},
 }
+# The fewer the rows, the more does chance decide what a network makes of them, and the less does
+# another network cost.
+TINY = 10_000
+_FOR_TINY: dict[str, dict[str, Any]] = {
+    "best": {"n_learners": 8, "dim": 600, "learning_rate": 2e-3},
+    "paper": {},
+}
 # What is chosen on rows held out, unless it is given or there are fewer rows than this.
 CHOSEN = {"n_neighbors": 20, "vote_gamma": 10.0, "label_votes": 0.5}
 FEW = 500
+# With fewer non-zeros than this, one thread learns.
+LITTLE_WORK = 1_000_000
 
 
 def preset(name: str, n_rows: int) -> dict[str, Any]:
@@ -81,6 +90,8 @@ def preset(name: str, n_rows: int) -> dict[str, Any]:
     chosen = dict(PRESETS[name])
     if n_rows < SMALL:
         chosen |= _FOR_SMALL[name]
+    if FEW <= n_rows < TINY:
+        chosen |= _FOR_TINY[name]
     if n_rows < FEW:
         chosen["n_learners"] = 1
     return chosen | CHOSEN
@@ -106,7 +117,7 @@ def training_settings(chosen: dict[str, Any], seed: int) -> DeepSettings:
     same = ("n_epochs", "batch_size", "learning_rate", "rule", "decay", "weight_decay")
     return DeepSettings(
         min_steps=60,
-        little_work=1_000_000,
+        little_work=LITTLE_WORK,
         row_learning_rate=chosen["learning_rate"],
         row_rule=chosen["rule"],
         seed=seed,
