@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import labelspace
+from labelspace import metrics
 from labelspace.tagger import Tagger
 from tests.planted import planted_corpus
 
@@ -157,3 +158,10 @@ def test_rows_to_learn_from_may_come_later(corpus):
     model = NeuralXC(n_epochs=2, random_state=0, n_threads=1).fit(X[:5], csr_matrix((5, 12)))
     assert len(model.predict_topk(X[:3], k=2)) == 3
     assert np.isfinite(model.partial_fit(X, Y).predict_topk(X, k=2).scores).all()
+
+
+def test_scores_are_probabilities_and_measured_as_such(corpus):
+    model = small(n_epochs=20).fit(*corpus)
+    X_test, Y_test = planted_corpus(200, seed=1)
+    assert model.gives_probabilities
+    assert metrics.calibration_error(Y_test, model.predict_topk(X_test, k=5)) < 10.0

@@ -264,6 +264,11 @@ class NeuralXC(LabelRanker):
         self.storage = storage
         self.idf = idf
 
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether a score is the probability that the label is right."""
+        return True
+
     def _validate_params(self) -> None:
         super()._validate_params()
         check_network(self)
