@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from labelspace.cli.app import app
 from labelspace.cli.label_map import map_of, page
-from labelspace.models import Hyperbolic, MostCommon, OneVsAll
+from labelspace.models import Hyperbolic, MostCommon, NearestNeighbors, OneVsAll
 from tests.planted import planted_corpus
 
 
@@ -21,6 +21,7 @@ def folder(tmp_path_factory) -> Path:
     Hyperbolic(dim=2, n_learners=1, random_state=0).fit(X, Y).save(home / "flat")
     Hyperbolic(dim=5, n_learners=1, random_state=0).fit(X, Y).save(home / "deep")
     OneVsAll().fit(X, Y).save(home / "ova")
+    NearestNeighbors().fit(X, Y).save(home / "rows")
     MostCommon().fit(X, Y).save(home / "common")
     return home
 
@@ -30,7 +31,8 @@ def _run(*arguments: object):
 
 
 @pytest.mark.parametrize(
-    ("model", "kind"), [("flat", "poincare"), ("deep", "projection"), ("ova", "projection")]
+    ("model", "kind"),
+    [("flat", "poincare"), ("deep", "projection"), ("ova", "projection"), ("rows", "tree")],
 )
 def test_a_page_holds_every_label_and_nothing_from_elsewhere(
     folder: Path, tmp_path: Path, model: str, kind: str

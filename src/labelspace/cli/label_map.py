@@ -2,7 +2,8 @@
 
 A model with places of its labels in the Poincaré disk (``Hyperbolic`` with ``dim=2``) shows those.
 Any other with a vector for each label is shown by the two directions in which its vectors differ
-most, and the picture says how much of the difference that is.
+most, and the picture says how much of the difference that is. One that only keeps the labels of its
+training rows has labels laid out by what comes together, as the server does.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from labelspace import progress
+from labelspace.base import LabelRanker
 from labelspace.cli import output, work
 from labelspace.data.compression import open_output
 from labelspace.errors import UsageError
+from labelspace.graph.relations import Relations, row_profiles
+from labelspace.graph.tree_layout import tree_positions
 
 FORMATS = (".png", ".html")
 
@@ -30,8 +34,13 @@ class LabelMap(NamedTuple):
     places: NDArray[np.float64]
     names: list[str]
     counts: NDArray[np.int64]
-    disk: bool
+    kind: str
     title: str
+
+    @property
+    def disk(self) -> bool:
+        """Whether places are those of a Poincaré disk, in which one can walk about."""
+        return self.kind == "poincare"
 
 
 def run_map(model: Path, out: Path, *, as_json: bool) -> None:
@@ -47,7 +56,7 @@ def run_map(model: Path, out: Path, *, as_json: bool) -> None:
                 file.write(page(label_map).encode())
     result = {
         "out": str(out),
-        "kind": "poincare" if label_map.disk else "projection",
+        "kind": label_map.kind,
         "n_labels": len(label_map.names),
     }
     if as_json:
@@ -65,24 +74,28 @@ def map_of(model: Any) -> LabelMap:
     known = work.label_names(model)
     names = [str(label if known is None else known[label]) for label in seen.tolist()]
     if own is not None:
+        places, kind = np.asarray(own, dtype=np.float64)[seen], "poincare"
         title = f"{seen.size:,} labels in the Poincaré disk"
-        return LabelMap(np.asarray(own, dtype=np.float64)[seen], names, counts[seen], True, title)
-    vectors = next(
-        (
-            found
-            for found in (getattr(estimator, name, None) for name in ("label_vectors_", "coef_"))
-            if found is not None and found.shape[0] == len(counts)
-        ),
-        None,
-    )
-    if vectors is None:
+    elif (vectors := _vectors(estimator)) is not None:
+        (places, share), kind = _flattened(vectors[seen]), "projection"
+        title = f"{seen.size:,} labels; the plane shows {share:.0%} of their differences"
+    elif (Y := getattr(estimator, "Y_", None)) is not None:
+        relations = Relations(row_profiles(Y[:, seen]), counts[seen])
+        places, kind = tree_positions(relations.parent, relations.rank).astype(np.float64), "tree"
+        title = f"{seen.size:,} labels, each near those that it comes with, frequent ones inside"
+    else:
         raise UsageError(
-            f"{type(estimator).__name__} keeps no vectors of its labels, so there is nothing to "
-            "draw: train with --method hyperbolic --set dim=2."
+            f"{type(estimator).__name__} keeps nothing by which its labels could be drawn: train "
+            "with --method hyperbolic --set dim=2."
         )
-    places, share = _flattened(vectors[seen])
-    title = f"{seen.size:,} labels; the plane shows {share:.0%} of their differences"
-    return LabelMap(places, names, counts[seen], False, title)
+    return LabelMap(places, names, counts[seen], kind, title)
+
+
+def _vectors(estimator: LabelRanker) -> Any:
+    """Return a vector for each label, if the estimator has them."""
+    found = (getattr(estimator, name, None) for name in ("label_vectors_", "coef_"))
+    n_labels = estimator.n_labels_
+    return next((one for one in found if one is not None and one.shape[0] == n_labels), None)
 
 
 def page(label_map: LabelMap) -> str:

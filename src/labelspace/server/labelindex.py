@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelspace.graph.relations import Relations
 from labelspace.server.batcher import Batcher
-from labelspace.server.labelmap import positions
+from labelspace.server.labelmap import positions, profiles_of
 from labelspace.server.labelsearch import LabelSearch
-from labelspace.server.relations import Relations, profiles_of
 from labelspace.server.served import Served
 from labelspace.server.tagging import to_json
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
-from labelspace.server.served import Served
 from labelspace.topk import topk_csr
 
 N_NEAREST = 8
@@ -65,12 +64,9 @@ class Relations:
         self.parent[inside] = np.where(found, best.labels[:, 0], NO_PARENT)
 
 
-def profiles_of(served: Served) -> csr_matrix | None:
-    """Return a row for each label, or None where the model keeps nothing that tells them apart."""
-    Y = served.training_labels()
-    if Y is not None:
-        return csr_matrix(_without_long_rows(Y).T)
-    return served.label_vectors()
+def row_profiles(Y: csr_matrix) -> csr_matrix:
+    """Return which rows have each label, but for rows with very many labels."""
+    return csr_matrix(_without_long_rows(Y).T)
 
 
 def _without_long_rows(Y: csr_matrix) -> csr_matrix:
