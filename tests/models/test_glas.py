@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import labelspace
+from labelspace.errors import UsageError
 from tests.planted import planted_corpus
 
 pytest.importorskip("torch")
@@ -162,3 +163,8 @@ def test_a_killed_training_of_several_networks_goes_on(corpus, tmp_path, monkeyp
     resumed = small(n_learners=2, n_epochs=3, checkpoint=str(folder)).fit(X, Y)
     assert [file.name for file in folder.iterdir()] == ["thesis.txt"]
     assert np.array_equal(resumed.predict_topk(X, 3).scores, whole.predict_topk(X, 3).scores)
+
+
+def test_steps_that_are_far_too_large_are_told_of(corpus):
+    with pytest.raises(UsageError, match="diverged"):
+        small(learning_rate=1e4, n_epochs=1).fit(*corpus)

@@ -187,3 +187,11 @@ def test_training_with_momentum_learns():
     task = a_task(replace(SMALL, regularizer="none"))
     history = train(task, 300, replace(settings, learning_rate=0.2, row_learning_rate=0.2))
     assert history["loss"][-1] < 0.9 * history["loss"][0]
+
+
+def test_a_training_that_diverges_says_so():
+    task = a_task()
+    with torch.no_grad():
+        next(iter(task.module.parameters())).fill_(float("nan"))
+    with pytest.raises(UsageError, match="diverged"):
+        train(task, 300, replace(QUICK, n_epochs=1))

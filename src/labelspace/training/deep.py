@@ -193,6 +193,7 @@ class _Training:
             while len(self.history) < self.n_epochs and not self._is_over():
                 self._epoch(len(self.history))
                 advance(1)
+        self._check_finite()
         if self.best is not None:
             self._restore(store.load(self.folder / checkpoints.BEST))
         if self.settings.checkpoint and not self.settings.keep_checkpoint:
@@ -222,6 +223,15 @@ class _Training:
             self._keep_best(quality[self.settings.monitor])
         if self.settings.checkpoint:
             store.save(self._state(), self.folder / checkpoints.LAST)
+
+    def _check_finite(self) -> None:
+        """Raise if the training has led nowhere, lest a model of NaNs be taken for one."""
+        learned = [*self._dense_tensors(), *(one.values for one in self.task.tables.values())]
+        if not all(bool(torch.isfinite(one).all()) for one in learned):
+            raise UsageError(
+                "The training has diverged: its parameters are no longer numbers; give a smaller "
+                "learning_rate."
+            )
 
     def _step(
         self, rows: NDArray[np.int64], rng: np.random.Generator, step: int

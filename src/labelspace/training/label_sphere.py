@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.encoders.side_by_side import SideBySide, joined
+from labelspace.errors import UsageError
 from labelspace.search.exact import ExactIndex
 from labelspace.search.found import Found
 from labelspace.search.graph import GraphIndex
@@ -88,6 +89,10 @@ class LabelSphere(Storable):
     ) -> LabelSphere:
         """Return networks side by side, and a linear map of so large a share in inner products."""
         total = sum(one.scale for one in networks)
+        if not total > 0.0:
+            raise UsageError(
+                "The training has diverged: scores have no scale; give a smaller learning_rate."
+            )
         shares = [(1.0 - linear_share) * one.scale / total for one in networks]
         parts = [(one.encoder, one.vectors) for one in networks]
         if linear is not None:
