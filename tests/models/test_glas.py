@@ -36,7 +36,7 @@ def test_the_papers_preset_has_no_biases_and_normalises_weights(corpus):
     assert model.score(*planted_corpus(100, seed=1)) > 0.8
 
 
-@pytest.mark.parametrize("search", ["clustered", "graph", "product"])
+@pytest.mark.parametrize("search", ["short", "clustered", "graph", "product"])
 def test_every_search_finds_what_the_exact_one_finds(corpus, search):
     X, Y = corpus
     exact = small(search="exact").fit(X, Y).predict_topk(X, k=3)
@@ -72,17 +72,18 @@ def test_a_new_label_does_not_drive_out_known_ones(corpus):
     assert model.score(X[known], Y[known]) > before - 0.1
 
 
-def test_a_linear_map_beside_the_network_counts_by_its_share(corpus):
+def test_a_linear_map_beside_the_network_counts_by_its_scale(corpus):
     X, Y = corpus
-    model = small(linear_dim=24, linear_share=0.4, tail=0.0).fit(X, Y)
+    model = small(linear_dim=24, linear_scale=8.0, tail=0.0).fit(X, Y)
     alone = small(tail=0.0).fit(X, Y)
     assert model.sphere_.encoder.dim == 40
     assert model.score(*planted_corpus(100, seed=1)) > 0.8
     encoder = model.sphere_.encoder
     rows = model.rows_.encode(X[:5])
     network, linear = encoder.split(encoder.encode(rows))
-    assert np.allclose(np.linalg.norm(network, axis=1) ** 2, 0.6, atol=1e-5)
-    assert np.allclose(np.linalg.norm(linear, axis=1) ** 2, 0.4, atol=1e-5)
+    total = alone.sphere_.scale + 8.0
+    assert np.isclose(model.sphere_.scale, total, rtol=1e-4)
+    assert np.allclose(np.linalg.norm(linear, axis=1) ** 2, 8.0 / total, atol=1e-4)
     # The network is the same as without it, and its inner products have the same weight.
     V = encoder.split(model.sphere_.vectors)[0]
     expected = alone.sphere_.scale * alone.sphere_.encoder.encode(rows) @ alone.sphere_.vectors.T
@@ -101,7 +102,7 @@ def test_a_model_with_a_linear_map_learns_on_and_is_saved(corpus, tmp_path):
     assert np.array_equal(labelspace.load(tmp_path / "model").predict_topk(X[new], k=3).labels, top)
 
 
-@pytest.mark.parametrize("search", ["exact", "clustered", "product"])
+@pytest.mark.parametrize("search", ["exact", "short", "clustered", "product"])
 def test_labels_without_rows_are_never_answered_and_can_get_rows_later(corpus, search):
     X, Y = corpus
     wide = csr_matrix((Y.data, 3 * Y.indices, Y.indptr), shape=(300, 36))

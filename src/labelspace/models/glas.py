@@ -20,6 +20,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import expit
 from sklearn.utils import check_random_state
@@ -41,8 +42,8 @@ from labelspace.training.label_embedding_presets import (
     task_settings,
     training_settings,
 )
+from labelspace.training.label_map import label_map
 from labelspace.training.label_sphere import SEARCHES, LabelSphere
-from labelspace.training.ridge import label_map
 
 if TYPE_CHECKING:
     from labelspace.training.deep import DeepSettings
@@ -100,8 +101,8 @@ class GLaS(LabelRanker):
     linear_dim : int, optional
         Dimensions of a linear map beside the network, found without gradient steps: 512, many
         1024, but none with fewer than 1,000 features (none).
-    linear_share : float, optional
-        Share of the linear map in inner products: 0.5, many 0.4.
+    linear_scale : float, optional
+        Factor of the linear map's inner products, which are added to the networks' mean: 25.
     n_sampled : int, default=4096
         Labels that a batch is scored against, those of its rows among them.
     n_epochs : int, optional
@@ -126,9 +127,9 @@ class GLaS(LabelRanker):
         on from there.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where to learn; auto takes a GPU if there is one.
-    search : {"auto", "exact", "clustered", "graph", "product"}, default="auto"
-        Index of the labels; auto is exact up to 2,000 labels and clustered above, where the most
-        frequent labels are always looked at, and others by short forms up to 100,000 labels.
+    search : {"auto", "exact", "short", "clustered", "graph", "product"}, default="auto"
+        Index of the labels; auto is exact up to 2,000 labels. Above it is short, which looks at a
+        short form of every label and compares the best of them in full.
     n_probes : int, default=16
         Lists that clustered and product search look into: more finds more and takes longer.
     storage : {"int8", "float32"}, default="int8"
@@ -182,7 +183,7 @@ class GLaS(LabelRanker):
         "regularizer_weight": [Interval(Real, 0, None, closed="left"), None],
         "similarity": [StrOptions(set(SIMILARITIES))],
         "linear_dim": [Interval(Integral, 0, None, closed="left"), None],
-        "linear_share": [Interval(Real, 0, 1, closed="left"), None],
+        "linear_scale": [Interval(Real, 0, None, closed="left"), None],
         "n_sampled": [Interval(Integral, 1, None, closed="left")],
         "n_epochs": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
@@ -221,7 +222,7 @@ class GLaS(LabelRanker):
         regularizer_weight: float | None = None,
         similarity: str = "arithmetic",
         linear_dim: int | None = None,
-        linear_share: float | None = None,
+        linear_scale: float | None = None,
         n_sampled: int = 4096,
         n_epochs: int | None = None,
         batch_size: int | None = None,
@@ -261,7 +262,7 @@ class GLaS(LabelRanker):
         self.regularizer_weight = regularizer_weight
         self.similarity = similarity
         self.linear_dim = linear_dim
-        self.linear_share = linear_share
+        self.linear_scale = linear_scale
         self.n_sampled = n_sampled
         self.n_epochs = n_epochs
         self.batch_size = batch_size
@@ -305,12 +306,8 @@ class GLaS(LabelRanker):
         self.history_ = histories[0]
         if self.checkpoint:
             checkpoints.remove(self.checkpoint)
-        linear, share = None, 0.0
-        if self.settings_["linear_dim"]:
-            dim, share = self.settings_["linear_dim"], self.settings_["linear_share"]
-            W, mean, V = label_map(X, Y, dim, seed=seed, n_threads=self.n_threads)
-            linear = NetworkEncoder(W, mean, [], storage=self.storage), V
-        self.sphere_ = LabelSphere.joined(networks, labels, linear, share)
+        linear = self._linear_map(X, Y, seed)
+        self.sphere_ = LabelSphere.joined(networks, labels, linear, self.settings_["linear_scale"])
         del networks, linear  # which are as large as the index that is made now
         self.sphere_.look_at(X, Y)
         self._index()
@@ -381,6 +378,15 @@ class GLaS(LabelRanker):
             likeness = similarity(cooccurrence(Y), Y.shape[0], self.similarity)
         device = device_of(self.device)
         return LabelEmbeddingTask(X, Y, told, likeness=likeness, seed=seed, device=device, **more)
+
+    def _linear_map(
+        self, X: csr_matrix, Y: csr_matrix, seed: int
+    ) -> tuple[NetworkEncoder, NDArray[np.float32]] | None:
+        if not self.settings_["linear_dim"]:
+            return None
+        dim = self.settings_["linear_dim"]
+        W, mean, V = label_map(X, Y, dim, seed=seed, n_threads=self.n_threads)
+        return NetworkEncoder(W, mean, [], storage=self.storage), V
 
     def _chosen(self, n_examples: int, n_features: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""

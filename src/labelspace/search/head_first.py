@@ -2,8 +2,8 @@
 
 Labels are asked for as unevenly as they are given: a few hundred make up most answers. Were one of
 them in a list that a query does not look into, the answer would miss what it should begin with. So
-these keys stand apart and are compared with every query. Of the others, a query looks at short
-forms where there are up to 100,000, and else into the nearest lists around centroids.
+these keys stand apart and are compared with every query. Of the others, a query looks into the
+nearest lists around centroids.
 """
 
 from __future__ import annotations
@@ -13,13 +13,9 @@ from numpy.typing import NDArray
 
 from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.found import Found
-from labelspace.search.short_first import ShortFirst
 from labelspace.store import Storable
 
 Floats = NDArray[np.float32]
-
-# With more keys than this, even short forms of all of them take too long.
-_SHORT_FORMS = 100_000
 
 
 class HeadFirst(Storable):
@@ -35,7 +31,7 @@ class HeadFirst(Storable):
     n_head : int
         Keys that every query is compared with.
     n_probes : int
-        Lists of the other keys that a query looks into, where they are in lists.
+        Lists of the other keys that a query looks into.
     storage : {"int8", "float32"}
 
     Examples
@@ -60,11 +56,7 @@ class HeadFirst(Storable):
         order = np.argsort(-counts, kind="stable")
         head, rest = order[:n_head], order[n_head:]
         self.head = ClusteredIndex(keys[head], ids[head], n_lists=1, n_probes=1, storage=storage)
-        self.rest: ShortFirst | ClusteredIndex
-        if len(rest) <= _SHORT_FORMS:
-            self.rest = ShortFirst(keys[rest], ids[rest], storage=storage)
-        else:
-            self.rest = ClusteredIndex(keys[rest], ids[rest], n_probes=n_probes, storage=storage)
+        self.rest = ClusteredIndex(keys[rest], ids[rest], n_probes=n_probes, storage=storage)
 
     @property
     def n_keys(self) -> int:

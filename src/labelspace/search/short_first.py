@@ -1,19 +1,19 @@
 """Search that looks at every key, but at a short form of it first.
 
-Vectors that lie at random have no clusters, and an index of lists would miss most of them. A random
-projection keeps their inner products, up to a noise of 1/√n_short: enough to pick some hundred
-candidates from all keys, which are then compared in full. The last coordinate, a bias, stays as it
-is in the short form. Keys are eight-bit integers in both.
+Vectors that lie at random have no clusters, and an index of lists would miss most of them. But
+queries do not lie at random: most of what they say they say along few directions. Their inner
+products along these pick some hundred candidates from all keys, which are then compared in full.
+The last coordinate, a bias, stays as it is in the short form. Keys are eight-bit integers in both.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from labelspace.search import _dense_kernels
-from labelspace.search.clustered import ClusteredIndex
-from labelspace.search.found import NO_KEY, Found
+from labelspace.search.found import Found
 from labelspace.space.quantized import dequantized, quantized
 from labelspace.store import Storable
 
@@ -25,11 +25,12 @@ class ShortFirst(Storable):
 
     Parameters
     ----------
-    keys : ndarray of shape (n_keys, dim), float32
+    keys : ndarray of shape (n_keys, dim + 1), float32
+        The last coordinate is a bias, which meets a constant in queries.
     ids : ndarray of shape (n_keys,)
         Number under which each key is found.
-    n_short : int
-        Numbers in the short form.
+    directions : ndarray of shape (dim, n_short), float32
+        Unit vectors at right angles, along which queries differ most: see ``directions_of``.
     n_candidates : int
         Keys that are compared in full.
     storage : {"int8", "float32"}
@@ -37,7 +38,8 @@ class ShortFirst(Storable):
     Examples
     --------
     >>> import numpy as np
-    >>> index = ShortFirst(np.eye(4, dtype=np.float32), np.arange(4))
+    >>> keys = np.eye(4, dtype=np.float32)
+    >>> index = ShortFirst(keys, np.arange(4), directions_of(keys[:, :3], 2), n_candidates=3)
     >>> index.search(np.array([[0.0, 0.5, 0.0, 0.9]], dtype=np.float32), 2).ids
     array([[3, 1]])
     """
@@ -46,19 +48,16 @@ class ShortFirst(Storable):
         self,
         keys: Floats,
         ids: NDArray[np.integer],
+        directions: Floats,
         *,
-        n_short: int = 256,
         n_candidates: int = 256,
         storage: str = "int8",
-        seed: int = 0,
     ) -> None:
         self.ids = ids.astype(np.int64)
+        self.directions = directions
         self.n_candidates = n_candidates
-        rng = np.random.default_rng(seed)
-        drawn = rng.standard_normal((keys.shape[1] - 1, n_short), dtype=np.float32)
-        self.projection = drawn / np.float32(n_short**0.5)
         self.keys, self.scales = quantized(keys, storage)
-        self.short = ClusteredIndex(self._shortened(keys), n_lists=1, n_probes=1, storage=storage)
+        self.short, self.short_scales = quantized(self._shortened(keys), storage)
 
     @property
     def n_keys(self) -> int:
@@ -68,14 +67,15 @@ class ShortFirst(Storable):
         """Return the keys with the largest inner product, largest first."""
         queries = np.ascontiguousarray(queries, dtype=np.float32)
         n_neighbors = min(n_neighbors, self.n_keys)
-        n_candidates = max(self.n_candidates, n_neighbors)
-        places = self.short.search(self._shortened(queries), n_candidates).ids
+        n_candidates = min(max(self.n_candidates, n_neighbors), self.n_keys)
+        places = np.empty((len(queries), n_candidates), dtype=np.int64)
+        short = self._shortened(queries)
+        _dense_kernels.best_places(short, self.short, self.short_scales, places)
         products = np.empty(places.shape, dtype=np.float32)
         _dense_kernels.compare(queries, places, self.keys, self.scales, products)
         best = np.argsort(-products, axis=1, kind="stable")[:, :n_neighbors]
-        places = np.take_along_axis(places, best, axis=1)
-        products = np.take_along_axis(products, best, axis=1)
-        return Found(np.where(places == NO_KEY, NO_KEY, self.ids[places]), products)
+        found = np.take_along_axis(places, best, axis=1)
+        return Found(self.ids[found], np.take_along_axis(products, best, axis=1))
 
     def vectors(self, ids: NDArray[np.integer]) -> Floats:
         """Return the keys of some ids."""
@@ -84,5 +84,17 @@ class ShortFirst(Storable):
         return dequantized(self.keys[places], self.scales[places])
 
     def _shortened(self, vectors: Floats) -> Floats:
-        short = vectors[:, :-1] @ self.projection
-        return np.concatenate((short, vectors[:, -1:]), axis=1)
+        return np.concatenate((vectors[:, :-1] @ self.directions, vectors[:, -1:]), axis=1)
+
+
+def directions_of(queries: Floats, n_directions: int) -> Floats:
+    """Return the directions (columns) along which ``queries`` are longest, longest first.
+
+    >>> import numpy as np
+    >>> abs(directions_of(np.array([[0.0, 3.0], [0.1, 2.0]], dtype=np.float32), 1)).round().tolist()
+    [[0.0], [1.0]]
+    """
+    dim = queries.shape[1]
+    n_directions = min(n_directions, dim)
+    _, found = eigh(queries.T @ queries, subset_by_index=(dim - n_directions, dim - 1))
+    return np.ascontiguousarray(found[:, ::-1])

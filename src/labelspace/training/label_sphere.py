@@ -23,18 +23,22 @@ from labelspace.search.found import Found
 from labelspace.search.graph import GraphIndex
 from labelspace.search.head_first import HeadFirst
 from labelspace.search.product_quantized import ProductIndex
+from labelspace.search.short_first import ShortFirst, directions_of
 from labelspace.space import sphere
 from labelspace.store import Storable
 
 Floats = NDArray[np.float32]
 
-SEARCHES = ("auto", "exact", "clustered", "graph", "product")
+SEARCHES = ("auto", "exact", "short", "clustered", "graph", "product")
 # A query's constant, which meets the bias of a key; large, so that keys have a small number there.
 _CONSTANT = 8.0
 # With more labels than this, an exact search takes too long.
 _FEW_LABELS = 2000
-# Rows from which the middle of all rows, and the usual score of a label, are taken.
-_SOME_ROWS = 1024
+# Directions of a short form: as many as let a query read about four million numbers.
+_MOST_DIRECTIONS, _FEWEST_DIRECTIONS = 192, 64
+_NUMBERS_READ = 4_000_000
+# Rows that tell the middle of all rows, their directions, and the usual score of a label.
+_SOME_ROWS = 2048
 
 
 class LearnedNetwork(NamedTuple):
@@ -61,7 +65,7 @@ class LabelSphere(Storable):
         s, by which inner products are multiplied.
     """
 
-    index: ExactIndex | HeadFirst | GraphIndex | ProductIndex
+    index: ExactIndex | ShortFirst | HeadFirst | GraphIndex | ProductIndex
 
     def __init__(
         self,
@@ -78,6 +82,7 @@ class LabelSphere(Storable):
         self.scale = scale
         self.middle = np.zeros(vectors.shape[1], dtype=np.float32)
         self.usual_score = 0.0
+        self.directions: Floats | None = None
 
     @classmethod
     def joined(
@@ -85,24 +90,23 @@ class LabelSphere(Storable):
         networks: Sequence[LearnedNetwork],
         labels: NDArray[np.int64],
         linear: tuple[NetworkEncoder, Floats] | None = None,
-        linear_share: float = 0.0,
+        linear_scale: float = 1.0,
     ) -> LabelSphere:
-        """Return networks side by side, and a linear map of so large a share in inner products."""
-        total = sum(one.scale for one in networks)
-        if not total > 0.0:
+        """Return networks side by side, of which the mean counts, and a linear map beside them."""
+        scales = [one.scale / len(networks) for one in networks]
+        if not min(scales) > 0.0:
             raise UsageError(
                 "The training has diverged: scores have no scale; give a smaller learning_rate."
             )
-        shares = [(1.0 - linear_share) * one.scale / total for one in networks]
         parts = [(one.encoder, one.vectors) for one in networks]
         if linear is not None:
             parts.append(linear)
-            shares.append(linear_share)
+            scales.append(linear_scale)
+        shares = [scale / sum(scales) for scale in scales]
         encoder = SideBySide([encoder for encoder, _ in parts], shares)
         vectors = joined([vectors for _, vectors in parts], shares)
         biases = np.mean([one.biases for one in networks], axis=0)
-        scale = total / (len(networks) * (1.0 - linear_share))
-        return cls(encoder, labels, vectors, biases, scale)
+        return cls(encoder, labels, vectors, biases, sum(scales))
 
     def networks(self, n_networks: int) -> list[LearnedNetwork]:
         """Return the networks among the maps, which come first, to learn on."""
@@ -142,18 +146,25 @@ class LabelSphere(Storable):
     ) -> None:
         """Make the index of labels that so many rows have, with something added to their scores.
 
-        ``kind`` is exact, clustered, graph or product; auto is exact up to 2,000 labels and
-        clustered above, where the most frequent labels are looked at by every query.
+        ``kind`` is exact, short, clustered, graph or product; auto is exact up to 2,000 labels, and
+        short forms first above.
         """
+        n_labels = len(self.labels)
         if kind == "auto":
-            kind = "exact" if len(self.labels) <= _FEW_LABELS else "clustered"
-        keys = np.empty((len(self.labels), self.encoder.dim + 1), dtype=np.float32)
+            kind = "exact" if n_labels <= _FEW_LABELS else "short"
+        keys = np.empty((n_labels, self.encoder.dim + 1), dtype=np.float32)
         keys[:, :-1] = self.vectors
         keys[:, -1] = (self.biases + preference) / (self.scale * _CONSTANT)
         # Keys and vectors are large where labels are many: one of them is enough.
         self.whole = keys[:, :-1].astype(np.float16) if kind == "product" else None
         if kind == "exact":
             self.index = ExactIndex(keys, self.labels)
+        elif kind == "short":
+            if self.directions is None:
+                self.directions = directions_of(keys[:, :-1], _MOST_DIRECTIONS)
+            n_directions = max(_FEWEST_DIRECTIONS, _NUMBERS_READ // max(n_labels, 1))
+            some = np.ascontiguousarray(self.directions[:, :n_directions])
+            self.index = ShortFirst(keys, self.labels, some, storage=storage)
         elif kind == "graph":
             self.index = GraphIndex(keys, self.labels)
         elif kind == "product":
@@ -181,6 +192,8 @@ class LabelSphere(Storable):
         products = np.einsum("ij,ij->i", own, self.vectors[Y.indices])
         self.usual_score = float((self.scale * products + self.biases[Y.indices]).mean())
         self.middle = Z.mean(axis=0)
+        if len(self.labels) > _FEW_LABELS:
+            self.directions = directions_of(Z, _MOST_DIRECTIONS)
 
     def place(self, new: NDArray[np.int64], X: csr_matrix, Y: csr_matrix) -> None:
         """Put new labels here, the columns of ``Y``, each of which has a row.

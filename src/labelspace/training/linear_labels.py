@@ -1,6 +1,6 @@
 """A straight way from rows to labels, to stand beside networks that go by hidden layers.
 
-The map is ``ridge.label_map``: labels lie at random on a sphere, and rows go to the middle of their
+The map is ``label_map``: labels lie at random on a sphere, and rows go to the middle of their
 labels by ridge regression, which trusts no feature more than its rows warrant. Networks, whose
 steps are of one size for all features, learn rare ones by heart; so the two err differently.
 
@@ -18,7 +18,7 @@ from labelspace.encoders.coded_labels import CodedLabels
 from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.training.join import COMPETING, PSEUDO_ROWS, logistic
-from labelspace.training.ridge import label_map
+from labelspace.training.label_map import label_map
 
 Floats = NDArray[np.float32]
 

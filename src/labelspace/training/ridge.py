@@ -6,9 +6,8 @@ by conjugate gradients, which need products with X and Xᵀ only. Columns of T d
 other, so they are solved in blocks, each on a thread of its own, and memory is that of a few
 blocks.
 
-With label vectors V for which targets T = YV are made, this is the map that the proof of theorem
-2.1 of Guo et al. (2019) dreams of, φ(x) = Σ_y v_y, as near as a linear map comes to it. A weak
-feature moves little under ‖W‖², where steps of equal size for all features would trust it too much.
+A weak feature moves little under ‖W‖², where steps of equal size for all features would trust it
+too much.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from scipy.sparse import csr_matrix
 
 from labelspace import threads
 from labelspace.encoders import _kernels
-from labelspace.space import sphere
 
 Floats = NDArray[np.float32]
 
@@ -71,25 +69,6 @@ def ridge(
     with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
         list(pool.map(solve, range(0, T.shape[1], _BLOCK)))
     return W, mean
-
-
-def label_map(
-    X: csr_matrix, Y: csr_matrix, dim: int, *, seed: int = 0, n_threads: int | None = None
-) -> tuple[Floats, Floats, Floats]:
-    """Return the linear map of rows to the middle of their labels, which lie at random.
-
-    Returns
-    -------
-    W : ndarray of shape (n_features, dim)
-    mean : ndarray of shape (dim,)
-    V : ndarray of shape (n_labels, dim)
-        Unit vectors of the labels; x belongs to those nearest to xW + mean.
-    """
-    rng = np.random.default_rng(seed)
-    V = sphere.keys(rng.standard_normal((Y.shape[1], dim), dtype=np.float32))
-    T = sphere.keys(np.asarray(Y @ V, dtype=np.float32))
-    W, mean = ridge(X, T, n_threads=n_threads)
-    return W, mean, V
 
 
 def _conjugate_gradients(
