@@ -6,13 +6,14 @@ from scipy.sparse import csr_matrix
 
 from labelspace.space import sphere
 from labelspace.training import label_map as module
-from labelspace.training.label_map import label_map, refitted
+from labelspace.training.label_map import label_map, refitted, refitted_label_map
 from tests.planted import planted_corpus
 
 
-def test_rows_lie_by_their_labels():
+@pytest.mark.parametrize("made", [label_map, refitted_label_map])
+def test_rows_lie_by_their_labels(made):
     X, Y = planted_corpus()
-    W, mean, V = label_map(X, Y, 64)
+    W, mean, V = made(X, Y, 64)
     assert np.allclose(np.linalg.norm(V, axis=1), 1.0, atol=1e-5)
     X_new, Y_new = planted_corpus(100, seed=1)
     best = np.argmax((X_new @ W + mean) @ V.T, axis=1)
@@ -49,12 +50,11 @@ def test_what_all_rows_share_is_no_reason_for_a_label():
 @pytest.mark.parametrize("good", [0.3, 1.0])
 def test_the_penalty_that_answers_best_is_chosen_and_few_rows_have_the_usual(monkeypatch, good):
     X, Y = planted_corpus(2400)
-    mapped = module._mapped
 
-    def spoiled(X, Y, dim, penalty, rng, n_threads):
-        W, mean, V = mapped(X, Y, dim, penalty, rng, n_threads)
+    def spoiled(X, Y, dim, *, penalty, **more):
+        W, mean, V = label_map(X, Y, dim, penalty=penalty, **more)
         return (W, mean, V) if penalty == good else (0.0 * W, mean, V)
 
-    monkeypatch.setattr(module, "_mapped", spoiled)
-    assert module.chosen_penalty(X, Y, np.random.default_rng(0)) == good
-    assert module.chosen_penalty(X[:100], Y[:100], np.random.default_rng(0)) == 1.0
+    monkeypatch.setattr(module, "label_map", spoiled)
+    assert module.chosen_penalty(X, Y) == good
+    assert module.chosen_penalty(X[:100], Y[:100]) == 1.0

@@ -42,7 +42,7 @@ from labelspace.training.label_embedding_presets import (
     task_settings,
     training_settings,
 )
-from labelspace.training.label_map import label_map
+from labelspace.training.label_map import refitted_label_map
 from labelspace.training.label_sphere import SEARCHES, LabelSphere
 
 if TYPE_CHECKING:
@@ -123,13 +123,12 @@ class GLaS(LabelRanker):
         With ``validation``: epochs without a better P@1 on it after which training ends; the best
         epoch is taken.
     checkpoint : str, optional
-        Folder to save the state of training to after each epoch; a training that was killed goes
-        on from there.
+        Folder for the state of training after each epoch, from where a killed training goes on.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where to learn; auto takes a GPU if there is one.
     search : {"auto", "exact", "short", "clustered", "graph", "product"}, default="auto"
         Index of the labels; auto is exact up to 2,000 labels. Above it is short, which looks at a
-        short form of every label and compares the best of them in full.
+        short form of every label and compares the best in full.
     n_probes : int, default=16
         Lists that clustered and product search look into: more finds more and takes longer.
     storage : {"int8", "float32"}, default="int8"
@@ -176,10 +175,7 @@ class GLaS(LabelRanker):
         "margin": [Interval(Real, 0, None, closed="left")],
         "n_hardest": [Interval(Integral, 1, None, closed="left")],
         "all_positives": ["boolean"],
-        "regularizer": [
-            StrOptions({"glas", "spread-out", "laplacian", "gravity", "none"}),
-            None,
-        ],
+        "regularizer": [StrOptions({"glas", "spread-out", "laplacian", "gravity", "none"}), None],
         "regularizer_weight": [Interval(Real, 0, None, closed="left"), None],
         "similarity": [StrOptions(set(SIMILARITIES))],
         "linear_dim": [Interval(Integral, 0, None, closed="left"), None],
@@ -385,7 +381,7 @@ class GLaS(LabelRanker):
         if not self.settings_["linear_dim"]:
             return None
         dim = self.settings_["linear_dim"]
-        W, mean, V = label_map(X, Y, dim, seed=seed, n_threads=self.n_threads)
+        W, mean, V = refitted_label_map(X, Y, dim, seed=seed, n_threads=self.n_threads)
         return NetworkEncoder(W, mean, [], storage=self.storage), V
 
     def _chosen(self, n_examples: int, n_features: int) -> dict[str, Any]:

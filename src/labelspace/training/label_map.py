@@ -16,6 +16,8 @@ one: long texts want less than short ones.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
@@ -39,9 +41,15 @@ _FEW_DIMENSIONS = 256
 
 
 def label_map(
-    X: csr_matrix, Y: csr_matrix, dim: int, *, seed: int = 0, n_threads: int | None = None
+    X: csr_matrix,
+    Y: csr_matrix,
+    dim: int,
+    *,
+    penalty: float = _USUAL,
+    seed: int = 0,
+    n_threads: int | None = None,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the map and the labels' vectors.
+    """Return the map, and the labels' vectors at random.
 
     Returns
     -------
@@ -51,44 +59,46 @@ def label_map(
         Unit vectors of the labels; x belongs to those nearest to xW + mean.
     """
     rng = np.random.default_rng(seed)
-    penalty = chosen_penalty(X, Y, rng, n_threads)
-    return _mapped(X, Y, dim, penalty, rng, n_threads)
+    V = sphere.keys(rng.standard_normal((Y.shape[1], dim), dtype=np.float32))
+    W, mean = ridge(X, sphere.keys(np.asarray(Y @ V)), penalty=penalty, n_threads=n_threads)
+    return W, mean, V
+
+
+def refitted_label_map(
+    X: csr_matrix,
+    Y: csr_matrix,
+    dim: int,
+    *,
+    penalty: float | None = None,
+    seed: int = 0,
+    n_threads: int | None = None,
+) -> tuple[Floats, Floats, Floats]:
+    """Return the same with labels where rows speak for them best, and the best λ unless given."""
+    if penalty is None:
+        penalty = chosen_penalty(X, Y, seed=seed, n_threads=n_threads)
+    W, mean, V = label_map(X, Y, dim, penalty=penalty, seed=seed, n_threads=n_threads)
+    Z = sphere.queries(np.asarray(_half(X, np.random.default_rng(seed)) @ W) + mean)
+    return W, mean, refitted(Z, Y, V)
 
 
 def chosen_penalty(
-    X: csr_matrix, Y: csr_matrix, rng: np.random.Generator, n_threads: int | None = None
+    X: csr_matrix, Y: csr_matrix, *, seed: int = 0, n_threads: int | None = None
 ) -> float:
     """Return the λ of the map that ranks labels best for rows that it has not seen."""
     if X.shape[0] < _FEW_ROWS:
         return _USUAL
-    rows = rng.permutation(X.shape[0])[:_SOME_ROWS]
+    rows = np.random.default_rng(seed).permutation(X.shape[0])[:_SOME_ROWS]
     asked, learned = np.split(rows, [len(rows) // 4])
     labels = np.unique(Y[learned].indices)
     truth, known = csr_matrix(Y[asked][:, labels]), csr_matrix(Y[learned][:, labels])
-    seed, quality = int(rng.integers(1 << 31)), []
+    quality = []
     for penalty in _TRIED:
-        same = np.random.default_rng(seed)
-        W, mean, V = _mapped(X[learned], known, _FEW_DIMENSIONS, penalty, same, n_threads)
+        how: dict[str, Any] = {"penalty": penalty, "seed": seed, "n_threads": n_threads}
+        W, mean, V = refitted_label_map(X[learned], known, _FEW_DIMENSIONS, **how)
         scores = sphere.queries(np.asarray(X[asked] @ W) + mean) @ V.T
         top = topk_dense(scores, min(5, len(labels)))
         quality.append(metrics.evaluate(truth, top, ks=(top.k,))[f"nDCG@{top.k}"])
     return _TRIED[int(np.argmax(quality))]
-
-
-def _mapped(
-    X: csr_matrix,
-    Y: csr_matrix,
-    dim: int,
-    penalty: float,
-    rng: np.random.Generator,
-    n_threads: int | None,
-) -> tuple[Floats, Floats, Floats]:
-    V = sphere.keys(rng.standard_normal((Y.shape[1], dim), dtype=np.float32))
-    targets = sphere.keys(np.asarray(Y @ V))
-    W, mean = ridge(X, targets, penalty=penalty, n_threads=n_threads)
-    del targets
-    Z = sphere.queries(np.asarray(_half(X, rng) @ W) + mean)
-    return W, mean, refitted(Z, Y, V)
 
 
 def refitted(Z: Floats, Y: csr_matrix, V: Floats) -> Floats:
