@@ -16,7 +16,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import labelspace
-from labelspace import store
+from labelspace import folders, store
 from labelspace.errors import ModelFileError
 from labelspace.labels import LabelEncoder
 from labelspace.models import MostCommon
@@ -141,7 +141,7 @@ def test_a_model_that_is_replaced_while_it_is_loaded_is_never_a_mixture(tmp_path
 def test_fallback_without_atomic_exchange(
     folder: Path, model: MostCommon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "_exchange", lambda one, other: False)
+    monkeypatch.setattr(folders, "_exchange", lambda one, other: False)
     model.set_params(k=7).save(folder)
     assert labelspace.load(folder).k == 7
     assert [entry.name for entry in folder.parent.iterdir()] == ["model"]
@@ -179,12 +179,12 @@ def test_a_place_where_no_model_can_be_made_is_told_of_before_training(
     model: MostCommon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    for save in (store.check_replaceable, model.save):
+    for save in (folders.check_replaceable, model.save):
         with pytest.raises(ModelFileError, match=r"thesis\.txt is a file"):
             save(tmp_path / "thesis.txt" / "folder" / "model")
     monkeypatch.setattr(os, "access", lambda place, mode: False)
     with pytest.raises(ModelFileError, match="may not be written to"):
-        store.check_replaceable(tmp_path / "new" / "model")
+        folders.check_replaceable(tmp_path / "new" / "model")
     assert not (tmp_path / "new").exists()
 
 

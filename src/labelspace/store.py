@@ -1,24 +1,18 @@
 """Model folders: ``manifest.json`` and one ``.npy`` file per array.
 
-A folder is written beside its place, flushed to disk and put there by one rename, so that a save
-that is killed leaves the old model. Loading checks every file against its sha256 and maps the
-arrays into memory. Nothing is pickled, and the only classes that a manifest can name are
-labelspace's own ``Storable`` ones, so that loading a stranger's file runs no code of theirs.
+Loading checks every file against its sha256 and maps the arrays into memory. Nothing is pickled,
+and the only classes that a manifest can name are labelspace's own ``Storable`` ones, so that
+loading a stranger's file runs no code of theirs.
 """
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import importlib
 import json
 import math
 import os
-import shutil
 import sys
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +21,9 @@ from scipy.sparse import csr_matrix, issparse
 
 import labelspace
 from labelspace.errors import ModelFileError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from labelspace.folders import MANIFEST, existing, flush, flush_folder, replacing
 
 FORMAT = 1
-MANIFEST = "manifest.json"
 _KEYS = {"format", "class", "parameters", "label_names", "versions", "model", "files"}
 
 
@@ -66,27 +55,13 @@ def save(model: Storable, path: str | os.PathLike[str]) -> None:
     ...     labelspace.load(folder + "/model").predict_topk([[3.0]], k=2).labels
     array([[0, 1]])
     """
-    target = Path(path)
-    check_replaceable(target)
-    temporary = target.parent / f".{target.name}.saving-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(target)
-        temporary.mkdir()
-        _write(model, temporary)
-        _put_in_place(temporary, target)
-    except OSError as error:
-        raise ModelFileError(
-            f"{target}: the model could not be saved ({error.strerror or error}); "
-            "check free space and permissions."
-        ) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with replacing(Path(path)) as folder:
+        _write(model, folder)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read the model in folder ``path``: an estimator or a ``Tagger``."""
-    folder = _existing(Path(path))
+    folder = existing(Path(path))
     while True:
         before = _identity(folder)
         try:
@@ -126,7 +101,7 @@ def _load(folder: Path) -> Any:
 
 def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the manifest of the model in folder ``path``, without loading the model."""
-    folder = _existing(Path(path))
+    folder = existing(Path(path))
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -169,26 +144,6 @@ def _is_whole(manifest: dict[str, Any]) -> bool:
     )
 
 
-@contextmanager
-def locked(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let one process at a time change ``path``: others wait here (not on Windows)."""
-    target = Path(os.path.abspath(path))
-    if fcntl is None:
-        yield
-        return
-    descriptor = os.open(target.parent / f".{target.name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def size_in_bytes(path: str | os.PathLike[str]) -> int:
-    """Return how much room the model folder takes on disk."""
-    return sum(file.stat().st_size for file in Path(path).iterdir() if file.is_file())
-
-
 def _write(model: Storable, folder: Path) -> None:
     files: dict[str, Any] = {}
     encoded = _encode(model, folder, "model", files)
@@ -207,8 +162,8 @@ def _write(model: Storable, folder: Path) -> None:
     text = json.dumps(manifest, ensure_ascii=False, allow_nan=False)
     with open(folder / MANIFEST, "w", encoding="utf-8") as file:
         file.write(text)
-        _flush(file)
-    _flush_folder(folder)
+        flush(file)
+    flush_folder(folder)
 
 
 def _parameters(model: Any) -> dict[str, Any]:
@@ -327,7 +282,7 @@ def _write_array(array: Any, folder: Path, name: str, files: dict[str, Any]) -> 
     file_name = f"{name}.npy"
     with open(folder / file_name, "wb") as file:
         np.save(file, np.ascontiguousarray(array), allow_pickle=False)
-        _flush(file)
+        flush(file)
     files[file_name] = {
         "sha256": _sha256(folder / file_name),
         "bytes": (folder / file_name).stat().st_size,
@@ -363,103 +318,3 @@ def _sha256(path: Path) -> str:
         while block := file.read(1 << 22):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _flush(file: Any) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def check_replaceable(target: Path) -> None:
-    """Raise if a model cannot be saved to ``target`` or would overwrite something else."""
-    place = next(one for one in target.absolute().parents if os.path.exists(one))
-    if not place.is_dir():
-        raise ModelFileError(f"{target} cannot be made, since {place} is a file: give a folder.")
-    if not os.access(place, os.W_OK | os.X_OK):
-        raise ModelFileError(
-            f"{target} cannot be made, since {place} may not be written to: give another folder "
-            "or change its permissions."
-        )
-    if not os.path.exists(target):
-        return
-    if not target.is_dir():
-        raise ModelFileError(f"{target} is a file: give a folder for the model.")
-    if any(target.iterdir()) and not (target / MANIFEST).exists():
-        raise ModelFileError(
-            f"{target} has files in it that are not a model: give an empty or new folder."
-        )
-
-
-def _put_in_place(temporary: Path, target: Path) -> None:
-    """Rename ``temporary`` to ``target``; a model that is there stays whole until it is gone."""
-    if not target.exists():
-        os.rename(temporary, target)
-    elif _exchange(temporary, target):
-        shutil.rmtree(temporary, ignore_errors=True)  # this is the old model now
-    else:
-        # Without an atomic exchange there is a moment with no model at ``target``; _existing
-        # brings the old one back if the process dies in it.
-        old = target.parent / f".{target.name}.old-{uuid.uuid4().hex[:8]}"
-        os.rename(target, old)
-        os.rename(temporary, target)
-        shutil.rmtree(old, ignore_errors=True)
-    _flush_folder(target.parent)
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Swap two folders in one step, where the system can (Linux)."""
-    at_working_folder, exchange = -100, 2
-    try:
-        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
-    except (AttributeError, OSError, TypeError):
-        return False
-    return (
-        renameat2(
-            at_working_folder,
-            os.fsencode(one.absolute()),
-            at_working_folder,
-            os.fsencode(other.absolute()),
-            exchange,
-        )
-        == 0
-    )
-
-
-def _existing(folder: Path) -> Path:
-    if not folder.exists():
-        for old in sorted(folder.parent.glob(f".{folder.name}.old-*")):
-            os.rename(old, folder)
-            return folder
-        raise ModelFileError(
-            f"{folder} does not exist: give a folder that 'labelspace train' or save() made."
-        )
-    if not folder.is_dir():
-        raise ModelFileError(f"{folder} is a file, not a model folder: give the folder.")
-    return folder
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove what killed saves of the same model have left behind."""
-    for folder in target.parent.glob(f".{target.name}.saving-*"):
-        process = folder.name.rsplit("-", 2)[-2]
-        if process.isdigit() and int(process) != os.getpid() and not _is_running(int(process)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

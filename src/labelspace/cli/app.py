@@ -94,20 +94,20 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train a model and save it."""
-    from labelspace import metrics, models, store
+    from labelspace import folders, metrics, models
     from labelspace.cli import output, work
     from labelspace.data.compression import check_readable
 
     method = method or models.DEFAULT_METHOD
     parameters = {"random_state": seed, "n_threads": threads, **work.parse_settings(settings or [])}
     models.make(method, **parameters)._validate_params()  # before a long read
-    store.check_replaceable(out)
+    folders.check_replaceable(out)
     if valid is not None:
         check_readable(valid)
     model, result = work.train(work.read(corpus), method, parameters)
     with _saving(out):
         model.save(out)
-    result["model_mib"] = round(store.size_in_bytes(out) / (1 << 20), 2)
+    result["model_mib"] = round(folders.size_in_bytes(out) / (1 << 20), 2)
     result["out"] = str(out)
     if valid is not None:
         figures, _, _ = work.evaluate(
@@ -286,10 +286,10 @@ def update(
     as_json: Json = False,
 ) -> None:
     """Let a model learn new rows and new labels, and save it again."""
-    from labelspace import progress, store
+    from labelspace import folders, progress
     from labelspace.cli import output, work
 
-    with store.locked(model):  # a server that learns saves the same folder
+    with folders.locked(model):  # a server that learns saves the same folder
         loaded = _with_threads(work.load(model), threads)
         corpus = work.read_for(loaded, more)
         with progress.task(f"Learning {len(corpus):,} rows"), output.Meter() as meter:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from labelspace import models, store
+from labelspace import folders, models
 from labelspace.cli import output, work
 from labelspace.data.compression import check_readable
 from labelspace.errors import UsageError
@@ -34,7 +34,7 @@ def run_compare(
         # A misspelt name, or a package that is missing, must not cost a training first.
         models.make(name, **parameters)._validate_params()
         if out is not None:
-            store.check_replaceable(out / name)
+            folders.check_replaceable(out / name)
     check_readable(test)
     corpus = work.read(train)
     rows: list[dict[str, Any]] = []
@@ -44,7 +44,7 @@ def run_compare(
         rows.append({**cost, **figures})
         if out is not None:
             model.save(out / name)
-            rows[-1]["model_mib"] = round(store.size_in_bytes(out / name) / (1 << 20), 2)
+            rows[-1]["model_mib"] = round(folders.size_in_bytes(out / name) / (1 << 20), 2)
     rows.sort(key=lambda row: -row["P@1"])
     if out is not None:
         (out / "leaderboard.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from labelspace import metrics, progress, store
+from labelspace import folders, metrics, progress
 from labelspace.cli import output, work
 from labelspace.data import Corpus
 from labelspace.data.demo import SENTENCES, write_demo_corpus
@@ -40,7 +40,7 @@ def run_demo(
     began = time.perf_counter()
     if out.is_file():
         raise UsageError(f"{out} is a file: give a folder for the demo with --out.")
-    store.check_replaceable(out / "model")
+    folders.check_replaceable(out / "model")
     with progress.task("Making a corpus of the documentation of installed packages"):
         train_path, test_path = write_demo_corpus(out, packages)
     train = work.read(train_path)

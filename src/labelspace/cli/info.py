@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from labelspace import data, progress, store
+from labelspace import data, folders, progress, store
 from labelspace.cli import output
 from labelspace.data.formats import format_of
 
@@ -35,7 +35,7 @@ def _of_model(path: Path) -> dict[str, Any]:
         "n_named_labels": 0 if names is None else len(names),
         **_calibration(manifest["model"]),
         "versions": manifest["versions"],
-        "model_mib": round(store.size_in_bytes(path) / (1 << 20), 2),
+        "model_mib": round(folders.size_in_bytes(path) / (1 << 20), 2),
         "files": [{"file": name, **about} for name, about in manifest["files"].items()],
     }
 

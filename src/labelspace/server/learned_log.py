@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from labelspace import store
+from labelspace import folders
 from labelspace.errors import DataError
 
 Record = dict[str, Any]
@@ -48,7 +48,7 @@ class LearnedLog:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other workers from appending."""
-        with store.locked(self.path):
+        with folders.locked(self.path):
             if not self._mended:
                 self._drop_cut_off()
                 self._mended = True

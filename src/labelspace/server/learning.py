@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from labelspace import store, threads
+from labelspace import folders, store, threads
 from labelspace.errors import LabelspaceError
 from labelspace.labels import LabelEncoder
 from labelspace.server.batcher import Batcher
@@ -131,7 +131,7 @@ class Learning:
     def _save(self) -> None:
         served, folder = self._batcher.served, self._settings.folder
         try:
-            with store.locked(folder):
+            with folders.locked(folder):
                 if identity_of(folder) == served.identity:
                     store.save(served.model, folder)
                     served.identity, served.version = identity_of(folder), version_of(folder)

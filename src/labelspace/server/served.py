@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
-from labelspace import store, threads
+from labelspace import folders, store, threads
 from labelspace.base import LabelRanker
 from labelspace.data.corpus import build_csr
 from labelspace.errors import UsageError
@@ -267,13 +267,13 @@ class Served:
 
 def identity_of(folder: Path) -> Identity:
     """Return what changes when a folder's model is replaced."""
-    found = os.stat(folder / store.MANIFEST)
+    found = os.stat(folder / folders.MANIFEST)
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def version_of(folder: Path) -> str:
     """Return a short name for the model in a folder, the same for the same model."""
-    return hashlib.sha256((folder / store.MANIFEST).read_bytes()).hexdigest()[:12]
+    return hashlib.sha256((folder / folders.MANIFEST).read_bytes()).hexdigest()[:12]
 
 
 def _is_number(key: str) -> bool:

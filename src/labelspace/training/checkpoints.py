@@ -10,7 +10,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from labelspace.store import MANIFEST, check_replaceable
+from labelspace.folders import MANIFEST, check_replaceable
 
 # The state after the last epoch, and after the best one.
 LAST, BEST = "last", "best"

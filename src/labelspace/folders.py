@@ -1,0 +1,168 @@
+"""Folders of models: put in place, found and guarded.
+
+A folder is filled beside its place, flushed to disk and put there by one rename, so that a save
+that is killed leaves the old model.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from labelspace.errors import ModelFileError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+MANIFEST = "manifest.json"
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Give a new folder to fill, which takes the place of the model ``target`` if all goes well."""
+    check_replaceable(target)
+    temporary = target.parent / f".{target.name}.saving-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(target)
+        temporary.mkdir()
+        yield temporary
+        _put_in_place(temporary, target)
+    except OSError as error:
+        raise ModelFileError(
+            f"{target}: the model could not be saved ({error.strerror or error}); "
+            "check free space and permissions."
+        ) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def locked(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let one process at a time change ``path``: others wait here (not on Windows)."""
+    target = Path(os.path.abspath(path))
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(target.parent / f".{target.name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def size_in_bytes(path: str | os.PathLike[str]) -> int:
+    """Return how much room the model folder takes on disk."""
+    return sum(file.stat().st_size for file in Path(path).iterdir() if file.is_file())
+
+
+def flush(file: Any) -> None:
+    """Bring what was written to an open file onto the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def flush_folder(folder: Path) -> None:
+    """Bring the names of a folder's files onto the disk, where the system can."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def check_replaceable(target: Path) -> None:
+    """Raise if a model cannot be saved to ``target`` or would overwrite something else."""
+    place = next(one for one in target.absolute().parents if os.path.exists(one))
+    if not place.is_dir():
+        raise ModelFileError(f"{target} cannot be made, since {place} is a file: give a folder.")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise ModelFileError(
+            f"{target} cannot be made, since {place} may not be written to: give another folder "
+            "or change its permissions."
+        )
+    if not os.path.exists(target):
+        return
+    if not target.is_dir():
+        raise ModelFileError(f"{target} is a file: give a folder for the model.")
+    if any(target.iterdir()) and not (target / MANIFEST).exists():
+        raise ModelFileError(
+            f"{target} has files in it that are not a model: give an empty or new folder."
+        )
+
+
+def _put_in_place(temporary: Path, target: Path) -> None:
+    """Rename ``temporary`` to ``target``; a model that is there stays whole until it is gone."""
+    if not target.exists():
+        os.rename(temporary, target)
+    elif _exchange(temporary, target):
+        shutil.rmtree(temporary, ignore_errors=True)  # this is the old model now
+    else:
+        # Without an atomic exchange there is a moment with no model at ``target``; existing
+        # brings the old one back if the process dies in it.
+        old = target.parent / f".{target.name}.old-{uuid.uuid4().hex[:8]}"
+        os.rename(target, old)
+        os.rename(temporary, target)
+        shutil.rmtree(old, ignore_errors=True)
+    flush_folder(target.parent)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap two folders in one step, where the system can (Linux)."""
+    at_working_folder, exchange = -100, 2
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    return (
+        renameat2(
+            at_working_folder,
+            os.fsencode(one.absolute()),
+            at_working_folder,
+            os.fsencode(other.absolute()),
+            exchange,
+        )
+        == 0
+    )
+
+
+def existing(folder: Path) -> Path:
+    """Return the folder if a model may be there; one that a killed save set aside comes back."""
+    if not folder.exists():
+        for old in sorted(folder.parent.glob(f".{folder.name}.old-*")):
+            os.rename(old, folder)
+            return folder
+        raise ModelFileError(
+            f"{folder} does not exist: give a folder that 'labelspace train' or save() made."
+        )
+    if not folder.is_dir():
+        raise ModelFileError(f"{folder} is a file, not a model folder: give the folder.")
+    return folder
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what killed saves of the same model have left behind."""
+    for folder in target.parent.glob(f".{target.name}.saving-*"):
+        process = folder.name.rsplit("-", 2)[-2]
+        if process.isdigit() and int(process) != os.getpid() and not _is_running(int(process)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
