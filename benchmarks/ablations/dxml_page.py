@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.ablations import dxml_consistency
 from benchmarks.corpora import BY_SIZE, ROOT
 from benchmarks.render.marked import put
 from benchmarks.render.references import published
@@ -65,6 +66,7 @@ def render() -> None:
     runs = [line for line in latest(read_runs()) if line["status"] == DONE]
     put(PAGE, "append", _appended(appended, runs))
     put(PAGE, "papers", _beside_the_paper(runs))
+    put(PAGE, "consistency", dxml_consistency.table(runs, CORPORA))
     put(PAGE, "times", _beside_others(runs))
 
 
