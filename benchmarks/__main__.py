@@ -15,7 +15,7 @@ import typer
 from benchmarks import corpora, peers, results
 from benchmarks.peers import PEERS
 from benchmarks.plan import choose, parse_setting, plan, sitting
-from benchmarks.render.page import PAGE, fill_page
+from benchmarks.render.page import PAGES, fill_page
 from benchmarks.runner import Limits, run_all
 from labelspace.models import METHODS
 
@@ -75,11 +75,15 @@ def run(
 
 @app.command()
 def render(
-    page: Annotated[Path, typer.Option(help="The page whose blocks are filled in.")] = PAGE,
+    page: Annotated[
+        Path | None, typer.Option(help="A page whose blocks are filled in; ours if not given.")
+    ] = None,
 ) -> None:
     """Write the tables and plots of the documentation from the JSON lines alone."""
-    for path in fill_page(page, results.read_lines()):
-        print(path)
+    lines = results.read_lines()
+    for one in PAGES if page is None else (page,):
+        for path in fill_page(one, lines):
+            print(path)
 
 
 @app.command("list")

@@ -7,8 +7,8 @@ People write the page; a block says what belongs in a place, and rendering write
     <!-- benchmarks: end -->
 
 Blocks: ``accuracy corpus= [split=given|ten] [methods=a,b] [variants=yes]``, ``plot corpus=``,
-``papers corpus=``, ``published``, ``machine``. A corpus with runs but without a block is added at
-the end of the main page, so nothing measured stays unseen.
+``papers corpus=``, ``summary figures=P@1,P@5 methods=a,b``, ``published``, ``machine``. A corpus
+with runs but without a block is added at the end of the main page, so nothing stays unseen.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from benchmarks.corpora import BY_SIZE, ROOT
 from benchmarks.render.plots import cost_plot
 from benchmarks.render.references import earlier, published
 from benchmarks.render.rows import Row, gather
-from benchmarks.render.tables import accuracy_table, papers_table, published_table
+from benchmarks.render.tables import accuracy_table, papers_table, published_table, summary_table
 from benchmarks.results import Line, latest
 
 PAGE = ROOT / "docs" / "benchmarks.md"
+PAGES = (PAGE, ROOT / "README.md")
 BLOCK = re.compile(
     r"(<!-- benchmarks: (?P<what>(?!end)[^>]*?) -->\n).*?(<!-- benchmarks: end -->)", re.DOTALL
 )
@@ -88,6 +89,19 @@ def _papers(lines: list[Line], options: Options, assets: Path) -> str:
     )
 
 
+def _summary(lines: list[Line], options: Options, assets: Path) -> str:
+    names = options["figures"].split(",")
+    methods = options["methods"].split(",")
+    by_corpus = {
+        corpus: sorted(
+            (row for row in gather(lines, corpus, methods=methods) if row.figures),
+            key=lambda row: methods.index(row.method),
+        )
+        for corpus in BY_SIZE
+    }
+    return summary_table({name: rows for name, rows in by_corpus.items() if rows}, names)
+
+
 def _published(lines: list[Line], options: Options, assets: Path) -> str:
     measured = {line["corpus"] for line in lines}
     figures = [one for one in published() if one.corpus not in measured]
@@ -123,6 +137,7 @@ BLOCKS: dict[str, Callable[[list[Line], Options, Path], str]] = {
     "accuracy": _accuracy,
     "plot": _plot,
     "papers": _papers,
+    "summary": _summary,
     "published": _published,
     "machine": _machine,
 }

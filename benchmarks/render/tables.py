@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from benchmarks.render.references import Published
 from benchmarks.render.rows import ACCURACY, COST, Figure, Row
@@ -32,6 +32,21 @@ def accuracy_table(rows: Sequence[Row]) -> str:
     table = markdown(["method", *ACCURACY, *COST_TITLES], body)
     footnotes = [f"[{number}] {note}." for number, note in enumerate(notes, start=1)]
     return "\n".join([table, "", "<br>".join(footnotes)]) if footnotes else table
+
+
+def summary_table(by_corpus: Mapping[str, Sequence[Row]], names: Sequence[str]) -> str:
+    """Return one line a method and one column a corpus; the best of each figure is bold."""
+    titles = dict.fromkeys(row.title for rows in by_corpus.values() for row in rows)
+    cells: dict[str, list[str]] = {title: [] for title in titles}
+    for rows in by_corpus.values():
+        of = {row.title: row.figures for row in rows}
+        best = {
+            name: max(row.figures[name].mean for row in _measured(rows, name)) for name in names
+        }
+        for title in titles:
+            figures = of.get(title, {})
+            cells[title].append(" / ".join(_score(figures.get(name), best[name]) for name in names))
+    return markdown(["", *by_corpus], [[title, *cells[title]] for title in titles])
 
 
 def papers_table(rows: Sequence[Row], figures: Sequence[Published], title: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.render.marked import put
-from benchmarks.render.page import PAGE, fill_page
+from benchmarks.render.page import PAGES, fill_page
 from benchmarks.render.references import FOLDER, earlier, published
 from benchmarks.render.rows import ACCURACY, COST, gather
 from benchmarks.render.tables import accuracy_table
@@ -101,13 +101,33 @@ def test_a_plot_is_drawn_and_linked(tmp_path: Path) -> None:
     assert (tmp_path / "assets/benchmark-bibtex.svg").stat().st_size > 1000
 
 
-def test_the_page_shows_the_recorded_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_show_the_recorded_lines(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Whoever adds a line and does not render, or mends a figure by hand, is told here.
     monkeypatch.setattr("benchmarks.render.page.cost_plot", lambda *_: True)
-    page = tmp_path / "benchmarks.md"
-    page.write_text(PAGE.read_text())
-    fill_page(page, read_lines())
-    assert page.read_text() == PAGE.read_text(), "run python -m benchmarks render"
+    again = tmp_path / page.name
+    again.write_text(page.read_text())
+    fill_page(again, read_lines())
+    assert again.read_text() == page.read_text(), "run python -m benchmarks render"
+
+
+def test_a_summary_has_a_column_for_each_corpus(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "<!-- benchmarks: summary figures=P@1,P@5 methods=omikuji-parabel,knn -->\n"
+        "<!-- benchmarks: end -->\n"
+    )
+    fill_page(
+        page, [a_line("knn"), a_line("omikuji-parabel", 61.0), a_line("knn", corpus="tibkat")]
+    )
+    assert page.read_text().splitlines()[2:6] == [
+        "|  | bibtex | tibkat |",
+        "|---|--:|--:|",
+        "| omikuji (Parabel) | **61.00** / **61.00** | – / – |",
+        "| knn | 60.00 / 60.00 | **60.00** / **60.00** |",
+    ]
 
 
 def test_a_misspelt_block_is_named(tmp_path: Path) -> None:
