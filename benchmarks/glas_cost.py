@@ -27,7 +27,7 @@ from labelspace.models import GLaS
 RESULTS = ROOT / "benchmarks" / "results" / "ablations" / "glas_cost.json"
 PAGE = ROOT / "docs" / "methods" / "glas.md"
 SIZES = (10_000, 100_000, 670_000)
-SEARCHES = ("exact", "clustered", "graph", "product")
+SEARCHES = ("exact", "short", "clustered", "graph", "product")
 N_ROWS, N_FEATURES, DIM, N_EPOCHS = 140_000, 50_000, 128, 1
 N_ASKED = 200
 
@@ -41,10 +41,11 @@ def measure(n_labels: int) -> dict[str, Any]:
         dim=DIM,
         hidden=(DIM,),
         linear_dim=DIM,
+        n_learners=1,
         n_epochs=N_EPOCHS,
         row_rule="adagrad",
         row_learning_rate=0.03,
-        search="clustered",
+        search="short",
         random_state=0,
         n_threads=1,
     )
