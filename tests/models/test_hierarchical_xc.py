@@ -116,3 +116,14 @@ def test_a_hundred_thousand_labels():
     model = HierarchicalXC(C=16.0, max_iter=5, random_state=0).fit(X, Y)
     assert model.tree_.depth < 64
     assert model.count_visited(X[:100], k=5).mean() < 0.05 * model.tree_.n_nodes
+
+
+@pytest.mark.parametrize(("n_labels", "n_levels"), [(50, 7), (25_000, 3)])
+def test_leaves_are_wide_where_labels_are_many(n_labels, n_levels):
+    rng = np.random.default_rng(0)
+    X = csr_matrix(np.eye(50, dtype=np.float32))
+    labels = np.sort(rng.choice(n_labels, size=50, replace=False))
+    Y = csr_matrix((np.ones(50), (np.arange(50), labels)), (50, n_labels))
+    model = HierarchicalXC(C=24.0, random_state=0, n_threads=1).fit(X, Y)
+    assert model.tree_.depth <= n_levels
+    assert model.tree_.n_children.max() == (2 if n_labels == 50 else 32)

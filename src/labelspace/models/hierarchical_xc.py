@@ -40,6 +40,9 @@ from labelspace.training.extras import require_torch
 from labelspace.training.siblings import train_siblings
 from labelspace.training.trial import best_of
 
+_MANY_LABELS = 20_000
+_WIDE_LEAF = 32
+
 
 class HierarchicalXC(LabelRanker):
     """A binary tree of labels from complete-link clustering, with logistic classifiers.
@@ -53,9 +56,11 @@ class HierarchicalXC(LabelRanker):
         Whether clusters are bounded and counted again as they grow, which makes a tree of about
         log2 of the labels in depth. Otherwise the tree is plain complete link, which is a chain
         on large label sets: for hundreds of labels only.
-    leaf_size : int, default=1
+    leaf_size : int or "auto", default="auto"
         A node with at most so many labels has them as its children, each with a classifier: a
-        last step that is not binary. 32 ranks a little better and visits more nodes.
+        last step that is not binary. 32 mostly ranks better, but visits more nodes, and its
+        probabilities are too low. "auto" is 1, and 32 from 20,000 labels on: these have few rows
+        each, and on long paths with few rows too much is lost.
     encoder : {"none", "svd", "random", "autoencoder"}, default="none"
         What classifiers see: the features themselves, or their code of ``dim`` dimensions, by
         singular vectors, by directions drawn at random, or by the encoder of
@@ -107,7 +112,7 @@ class HierarchicalXC(LabelRanker):
         **LabelRanker._parameter_constraints,
         "likeness": [StrOptions(set(LIKENESSES))],
         "balanced": ["boolean"],
-        "leaf_size": [Interval(Integral, 1, None, closed="left")],
+        "leaf_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "encoder": [StrOptions({"none", "autoencoder", *PROJECTIONS})],
         "dim": [Interval(Integral, 1, None, closed="left")],
         "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
@@ -122,7 +127,7 @@ class HierarchicalXC(LabelRanker):
         *,
         likeness: str = "iou",
         balanced: bool = True,
-        leaf_size: int = 1,
+        leaf_size: int | Literal["auto"] = "auto",
         encoder: str = "none",
         dim: int = 300,
         C: float | Literal["auto"] = "auto",
@@ -162,8 +167,11 @@ class HierarchicalXC(LabelRanker):
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         self.encoder_ = self._learn_encoder(self.rows_.encode(X), Y, seed)
         Z = self._encode(X)
+        leaf_size = self.leaf_size
+        if leaf_size == "auto":
+            leaf_size = _WIDE_LEAF if Y.shape[1] >= _MANY_LABELS else 1
         self.tree_ = complete_link_tree(
-            Y, self.likeness, balanced=self.balanced, leaf_size=self.leaf_size
+            Y, self.likeness, balanced=self.balanced, leaf_size=leaf_size
         )
         self.C_ = self._best_C(Z, Y, seed) if self.C == "auto" else float(self.C)
         self.index_, self.n_iter_ = self._train(Z, Y, self.C_, seed)
