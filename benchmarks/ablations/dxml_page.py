@@ -31,15 +31,15 @@ Found = dict[str, list[dict[str, Any]]]
 ONE: dict[str, Any] = {"n_learners": 1}
 PAPER: dict[str, Any] = {"preset": "paper"}
 VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "as it is, but one network": [ONE],
     "all networks (the default)": [{}],
+    "as it is, but one network": [ONE],
+    "non-linearity": [ONE | {"activation": "linear"}],
     "label vectors": [ONE | {"targets": kind} for kind in ("random", "svd", "neighbors")],
     "the paper": [PAPER],
     "the paper without the non-linearity": [PAPER | {"activation": "linear"}],
     "the paper, label vectors": [PAPER | {"targets": kind} for kind in ("random", "svd")],
-    "non-linearity": [ONE | {"activation": "linear"}, ONE | {"hidden": ()}],
-    "labels stay where they are": [ONE | {"label_weight": 0.0}],
     "loss": [ONE | {"loss": kind} for kind in ("smooth-l1", "contrastive", "triplet")],
+    "labels stay where they are": [ONE | {"label_weight": 0.0}],
     "edges": [ONE | {"edges": kind} for kind in ("binary", "pmi")],
     "plain counts": [ONE | {"voting": "counts"}],
 }
