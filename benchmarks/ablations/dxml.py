@@ -2,7 +2,7 @@
 
 The paper's Figure 2 (with and without the non-linearity), where label vectors come from, which
 loss, how many clusters are searched, how many networks vote: each changed alone, on the given
-files, over three seeds. Of delicious 4,000 training rows are used, for the time that it takes.
+files, over some seeds. Of delicious 4,000 training rows are used, for the time that it takes.
 ``--append`` learns the second half of a corpus on top of the first instead. Every run adds a line
 to ``results/ablations/dxml.jsonl`` and is not made again; ``--render`` only writes the tables of
 the method's page. ``--corpora``, ``--seeds`` and ``--budget`` (minutes) choose what to run.

@@ -31,7 +31,6 @@ Found = dict[str, list[dict[str, Any]]]
 ONE: dict[str, Any] = {"n_learners": 1}
 PAPER: dict[str, Any] = {"preset": "paper"}
 VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "all networks (the default)": [{}],
     "as it is, but one network": [ONE],
     "non-linearity": [ONE | {"activation": "linear"}],
     "label vectors": [ONE | {"targets": kind} for kind in ("random", "svd", "neighbors")],
