@@ -70,12 +70,14 @@ def variants(lines: Sequence[Line]) -> str:
     parts = []
     for corpus in dict.fromkeys(line["corpus"] for line in lines):
         rows = [
-            f"| {corpus} | P@1 | P@3 | P@5 | nodes visited | of all | depth | training, CPU s |",
-            "|---|---|---|---|---|---|---|---|",
+            f"| {corpus} | P@1 | P@3 | P@5 | ECE | nodes visited | of all | depth "
+            "| training, CPU s |",
+            "|---|---|---|---|---|---|---|---|---|",
         ]
         for line in (one for one in lines if one["corpus"] == corpus):
             test = line["test"]
             cells = [f"{test[name]:.2f}" for name in ("P@1", "P@3", "P@5")]
+            cells.append(f"{line['ECE']:.1f}" if "ECE" in line else "–")
             cells += [f"{line['visited']:,.0f}", f"{_share(line):.1f} %", str(line["depth"])]
             cells.append(f"{line['train_cpu_s']:.1f}" if "train_cpu_s" in line else "–")
             rows.append(f"| {line['name']} | " + " | ".join(cells) + " |")

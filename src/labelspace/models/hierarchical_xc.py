@@ -59,8 +59,8 @@ class HierarchicalXC(LabelRanker):
     leaf_size : int or "auto", default="auto"
         A node with at most so many labels has them as its children, each with a classifier: a
         last step that is not binary. 32 mostly ranks better, but visits more nodes, and its
-        probabilities are too low. "auto" is 1, and 32 from 20,000 labels on: these have few rows
-        each, and on long paths with few rows too much is lost.
+        probabilities are further off. "auto" is 1, and 32 from 20,000 labels on: these have few
+        rows each, and on long paths with few rows too much is lost.
     encoder : {"none", "svd", "random", "autoencoder"}, default="none"
         What classifiers see: the features themselves, or their code of ``dim`` dimensions, by
         singular vectors, by directions drawn at random, or by the encoder of
