@@ -37,7 +37,7 @@ def test_many_labels_are_searched_by_short_forms_that_find_nearly_all(many):
     expected = space.answer(X_new, 5)
     space.build(counts)
     assert isinstance(space.index, ShortFirst)
-    assert space.index.directions.shape == (DIM, 192)
+    assert space.index.directions.shape == (DIM, 191)
     found = space.answer(X_new, 5)
     there = [np.isin(a, b).mean() for a, b in zip(expected.ids, found.ids, strict=True)]
     assert np.mean(there) > 0.97
