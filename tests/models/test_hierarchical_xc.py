@@ -10,6 +10,7 @@ import labelspace
 from labelspace import metrics
 from labelspace.errors import UsageError
 from labelspace.models import HierarchicalXC
+from labelspace.training.platt import Platt
 from tests.planted import planted_corpus
 
 
@@ -127,3 +128,17 @@ def test_leaves_are_wide_where_labels_are_many(n_labels, n_levels):
     model = HierarchicalXC(C=24.0, random_state=0, n_threads=1).fit(X, Y)
     assert model.tree_.depth <= n_levels
     assert model.tree_.n_children.max() == (2 if n_labels == 50 else 32)
+
+
+def test_probabilities_are_set_right_by_rows_held_out():
+    """Labels that are there by chance, and too few rows: nodes alone say too little."""
+    rng = np.random.default_rng(0)
+    X = csr_matrix((rng.random((2400, 40)) < 0.15).astype(np.float32))
+    chance = 0.05 + 0.75 * X.toarray()[:, :30]
+    Y = csr_matrix((rng.random(chance.shape) < chance).astype(np.float32))
+    model = HierarchicalXC(C=0.05, random_state=0, n_threads=1).fit(X[:1200], Y[:1200])
+    top = model.predict_topk(X[1200:], k=5)
+    told = metrics.calibration_error(Y[1200:], top)
+    model.platt_ = Platt()
+    assert np.array_equal(model.predict_topk(X[1200:], k=5).labels, top.labels)
+    assert told < 0.6 * metrics.calibration_error(Y[1200:], model.predict_topk(X[1200:], k=5))

@@ -37,8 +37,9 @@ from labelspace.search.sparse import SparseIndex
 from labelspace.search.tree import Walked
 from labelspace.topk import TopK
 from labelspace.training.extras import require_torch
+from labelspace.training.platt import learn_platt
 from labelspace.training.siblings import train_siblings
-from labelspace.training.trial import best_of
+from labelspace.training.trial import Trial, best_of
 
 _MANY_LABELS = 20_000
 _WIDE_LEAF = 32
@@ -83,8 +84,9 @@ class HierarchicalXC(LabelRanker):
     max_iter : int, default=100
         Passes over a node's rows at most.
     k, threshold, random_state, n_threads
-        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are products of
-        the probabilities of a path's steps.
+        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are probabilities:
+        products of those of a path's steps, set right by rows held out from the same sample if
+        there are 500 rows.
 
     Attributes
     ----------
@@ -94,6 +96,8 @@ class HierarchicalXC(LabelRanker):
         Its classifiers, ready to be searched.
     C_ : float
         The C that was used.
+    platt_ : Platt
+        What sets probabilities right.
     n_iter_ : int
         The most passes over rows that a classifier took.
 
@@ -173,7 +177,9 @@ class HierarchicalXC(LabelRanker):
         self.tree_ = complete_link_tree(
             Y, self.likeness, balanced=self.balanced, leaf_size=leaf_size
         )
-        self.C_ = self._best_C(Z, Y, seed) if self.C == "auto" else float(self.C)
+        trial = self._try(Z, Y, seed)
+        self.C_ = trial.choice
+        self.platt_ = learn_platt(trial.top, trial.Y)
         self.index_, self.n_iter_ = self._train(Z, Y, self.C_, seed)
 
     def _learn_encoder(
@@ -201,11 +207,13 @@ class HierarchicalXC(LabelRanker):
             return Z
         return UnitRows().encode(csr_matrix(self.encoder_.encode(Z)))
 
-    def _best_C(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> float:
+    def _try(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Trial:
         def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
-            return self._train(Z, Y, C, seed)[0].walk(Z_new, k).top
+            index, _ = self._train(Z, Y, C, seed)
+            return Walked.stack([index.walk(Z_new, k)]).top
 
-        return best_of((24.0, 3.0), answer, Z, Y, seed=seed)
+        choices = (24.0, 3.0) if self.C == "auto" else (float(self.C),)
+        return best_of(choices, answer, Z, Y, seed=seed)
 
     def _train(
         self, Z: csr_matrix, Y: csr_matrix, C: float, seed: int
@@ -250,7 +258,8 @@ class HierarchicalXC(LabelRanker):
         def answer(block: csr_matrix) -> Walked:
             return self.index_.walk(block, k)
 
-        return Walked.stack(in_blocks(answer, self._encode(X), self.n_threads))
+        found = Walked.stack(in_blocks(answer, self._encode(X), self.n_threads))
+        return found._replace(top=self.platt_.apply(found.top))
 
     def count_visited(self, X: Any, k: int | None = None) -> NDArray[np.int64]:
         """Return how many nodes finding the ``k`` likeliest labels takes, for each row.

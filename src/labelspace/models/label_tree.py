@@ -163,7 +163,7 @@ class LabelTree(TreeRanker):
         def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
             return self._train(Z, Y, C, by_row, seed)[0].walk(Z_new, k, self.beam).top
 
-        return best_of((1.0, 0.4), answer, Z, Y, seed=seed)
+        return best_of((1.0, 0.4), answer, Z, Y, seed=seed).choice
 
     def _train(
         self, Z: csr_matrix, Y: csr_matrix, C: float, by_row: bool, seed: int

@@ -138,7 +138,7 @@ class OneVsAll(LabelRanker):
         def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
             return self._train(Z, Y, C, seed)[0].search(Z_new, k)
 
-        return best_of((1.0, 0.3), answer, Z, Y, seed=seed)
+        return best_of((1.0, 0.3), answer, Z, Y, seed=seed).choice
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         return self.index_.search(self.rows_.encode(X), k)

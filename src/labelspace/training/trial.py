@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -14,6 +15,14 @@ N_ROWS = 5000
 FEWEST_ROWS = 500  # with fewer there is nothing to tell from
 
 
+class Trial(NamedTuple):
+    """The best choice, what it says of the rows held out, and their labels; no rows if too few."""
+
+    choice: float
+    top: TopK
+    Y: csr_matrix
+
+
 def best_of(
     choices: tuple[float, ...],
     answer: Callable[[float, csr_matrix, csr_matrix, csr_matrix, int], TopK],
@@ -21,7 +30,7 @@ def best_of(
     Y: csr_matrix,
     *,
     seed: int = 0,
-) -> float:
+) -> Trial:
     """Return the choice with the largest nDCG@5 on rows held out; the first if rows are few.
 
     Parameters
@@ -40,18 +49,15 @@ def best_of(
     >>> X = csr_matrix(np.eye(2, dtype=np.float32)[np.arange(600) % 2])
     >>> def answer(sign, X, Y, X_new, k):
     ...     return topk_dense(sign * X_new.toarray(), k)
-    >>> best_of((-1.0, 1.0), answer, X, X)
+    >>> best_of((-1.0, 1.0), answer, X, X).choice
     1.0
     """
     rows = np.random.default_rng(seed).permutation(X.shape[0])[:N_ROWS]
+    k = min(5, Y.shape[1])
     if len(rows) < FEWEST_ROWS:
-        return choices[0]
+        return Trial(choices[0], TopK.empty(0, k), csr_matrix((0, Y.shape[1])))
     held_out, kept = np.split(rows, [len(rows) // 5])
     learned = csr_matrix(X[kept]), csr_matrix(Y[kept])
     asked, truth = csr_matrix(X[held_out]), csr_matrix(Y[held_out])
-    k = min(5, Y.shape[1])
-
-    def quality(choice: float) -> float:
-        return metrics.evaluate(truth, answer(choice, *learned, asked, k), ks=(k,))[f"nDCG@{k}"]
-
-    return max(choices, key=quality)
+    trials = [Trial(one, answer(one, *learned, asked, k), truth) for one in choices]
+    return max(trials, key=lambda one: metrics.evaluate(truth, one.top, ks=(k,))[f"nDCG@{k}"])
