@@ -4,7 +4,7 @@ Two sets of runs. *Parts* changes one choice at a time: weights of the reconstru
 sampling, what encoders are shown. One network is trained for each, on bibtex and on 4,000 rows of
 delicious; with and without the reconstructions, three seeds are. *Figures* has P@k and nDCG@k for
 k = 1 … 5 on training and test rows, as in the report's figures 3 to 6, beside other methods;
-eurlex57k and wordnet are cut to 10,000 training rows.
+eurlex57k and wordnet are cut to 5,000 training rows.
 
 Every run adds a line to ``results/ablations/neural_xc.jsonl`` and is not made again; tables and
 plots of the method's page are written from these lines alone (``--render`` does only that).
@@ -54,7 +54,7 @@ NOTHING_NEW: dict[str, list[dict[str, Any]]] = {
     "delicious": [{"linear_dim": 0}, {"hidden": (512,)}],
 }
 
-FIGURE_CORPORA = {"bibtex": None, "delicious": None, "eurlex57k": 10_000, "wordnet": 10_000}
+FIGURE_CORPORA = {"bibtex": None, "delicious": None, "eurlex57k": 5_000, "wordnet": 5_000}
 FIGURE_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "NeuralXC": ("neuralxc", {}),
     "NeuralXC, the report's": ("neuralxc", {"preset": "paper"}),

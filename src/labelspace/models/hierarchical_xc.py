@@ -59,9 +59,9 @@ class HierarchicalXC(LabelRanker):
         on large label sets: for hundreds of labels only.
     leaf_size : int or "auto", default="auto"
         A node with at most so many labels has them as its children, each with a classifier: a
-        last step that is not binary. 32 mostly ranks better, but visits more nodes, and its
-        probabilities are further off. "auto" is 1, and 32 from 20,000 labels on: these have few
-        rows each, and on long paths with few rows too much is lost.
+        last step that is not binary. 32 mostly ranks better and visits more nodes. "auto" is 1,
+        and 32 from 20,000 labels on: these have few rows each, and on long paths with few rows
+        too much is lost.
     encoder : {"none", "svd", "random", "autoencoder"}, default="none"
         What classifiers see: the features themselves, or their code of ``dim`` dimensions, by
         singular vectors, by directions drawn at random, or by the encoder of

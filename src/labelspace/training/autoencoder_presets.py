@@ -77,7 +77,7 @@ _FOR_NO_WORDS: dict[str, Any] = {
 }
 # Very few rows are learned in a moment, by a small network.
 _TINY = 2_000
-_FOR_TINY: dict[str, Any] = _FOR_SMALL | {
+_FOR_TINY: dict[str, Any] = {
     "n_learners": 1,
     "dim": 128,
     "label_dim": 128,
@@ -102,9 +102,11 @@ def preset(name: str, n_rows: int, n_features: int, n_labels: int) -> dict[str, 
         chosen |= _paper_widths(n_features, n_labels)
         return chosen
     if n_rows < _SMALL:
-        chosen |= _FOR_TINY if n_rows < _TINY else _FOR_SMALL
+        chosen |= _FOR_SMALL
         chosen |= _FOR_FEW_FEATURES if n_features < _FEW_FEATURES else {}
-    if n_rows >= _TINY and n_features < _FEWEST_WORDS:
+    if n_rows < _TINY:
+        chosen |= _FOR_TINY
+    elif n_features < _FEWEST_WORDS:
         chosen |= _FOR_NO_WORDS
     return chosen
 
