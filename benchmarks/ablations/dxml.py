@@ -1,7 +1,7 @@
 """What each part of DXML is worth: ``python -m benchmarks.ablations.dxml``.
 
 The paper's Figure 2 (with and without the non-linearity), where label vectors come from, which
-loss, how many clusters are searched, how many networks vote: each changed alone, on the given
+loss, how many clusters are searched, how many rows vote: each changed alone, on the given
 files, over some seeds. Of delicious 4,000 training rows are used, for the time that it takes.
 ``--append`` learns the second half of a corpus on top of the first instead. Every run adds a line
 to ``results/ablations/dxml.jsonl`` and is not made again; ``--render`` only writes the tables of
@@ -82,9 +82,10 @@ def _placed_by_labels(model: DXML, Y: csr_matrix) -> dict[str, float]:
     V = learner.labels.vectors(np.arange(learner.labels.n_keys))[:, :-1]
     T = sphere.queries(np.asarray(label_shares(Y) @ V, dtype=np.float32))
     found = learner.rows.search(T, model.settings_["n_neighbors"])
-    ballot = Ballot.weighted(found, Found.none(len(T), 0), model.settings_["vote_gamma"], 0.0)
     if model.settings_["voting"] == "counts":
-        ballot = Ballot.counted(found)
+        return _measured(Y, Ballot.counted(found).top(model.Y_, 5))
+    none = Found.none(len(T), 0)
+    ballot = Ballot.weighted(found, none, model.settings_["vote_gamma"], 0.0)
     return _measured(Y, ballot.top(model.Y_, 5))
 
 

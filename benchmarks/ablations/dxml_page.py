@@ -41,6 +41,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "labels stay where they are": [ONE | {"label_weight": 0.0}],
     "edges": [ONE | {"edges": kind} for kind in ("binary", "pmi")],
     "plain counts": [ONE | {"voting": "counts"}],
+    "the paper, four times as long": [PAPER | {"n_epochs": 160}],
 }
 
 
