@@ -73,8 +73,8 @@ class NeuralXC(LabelRanker):
     dim, label_dim : int, optional
         Widths of the codes of rows and of label sets: 512, few 256 (by the data).
     linear_dim : int, optional
-        Dimensions of a linear map from rows to labels that stands beside the networks and counts
-        as much as they do together; 0 is none: 512, without words 0 (0).
+        Dimensions of a linear map from rows to labels that counts as much as all networks; 0 is
+        none: 512, without words 0 (0).
     hidden, label_hidden : tuple of int, optional
         Hidden widths of the two encoders; decoders have them the other way round: none, for
         rows without words 512 (by the data).
@@ -302,8 +302,7 @@ class NeuralXC(LabelRanker):
         self.history_ = histories[0]
         self.linear_ = None
         if (dim := self.settings_["linear_dim"]) and learned.size:
-            how: dict[str, Any] = {"storage": self.storage, "n_threads": self.n_threads}
-            self.linear_ = linear_labels(X, Y, dim, seed=seed, **how)
+            self.linear_ = linear_labels(X, Y, dim, self.storage, self.n_threads, seed)
         self._index()
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:

@@ -32,7 +32,6 @@ def linear_labels(
     X: csr_matrix,
     Y: csr_matrix,
     dim: int,
-    *,
     storage: str = "int8",
     n_threads: int | None = None,
     seed: int = 0,
