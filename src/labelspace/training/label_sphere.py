@@ -34,10 +34,10 @@ SEARCHES = ("auto", "exact", "short", "clustered", "graph", "product")
 _CONSTANT = 8.0
 # With more labels than this, an exact search takes too long.
 _FEW_LABELS = 2000
-# Directions of a short form: as many as let a query read at most six million numbers, if that is
-# more than the least. With the bias they fill whole steps of a processor.
-_DIRECTIONS = (191, 127, 63)
-_NUMBERS_READ = 6_000_000
+# Directions of a short form, and as many labels as can be looked at so closely. With the bias they
+# fill whole steps of a processor.
+_DIRECTIONS, _FEWER_DIRECTIONS = 191, 127
+_CLOSELY = 30_000
 # Rows that tell the middle of all rows, their directions, and the usual score of a label.
 _SOME_ROWS = 2048
 
@@ -162,9 +162,8 @@ class LabelSphere(Storable):
             self.index = ExactIndex(keys, self.labels)
         elif kind == "short":
             if self.directions is None:
-                self.directions = directions_of(keys[:, :-1], _DIRECTIONS[0])
-            fitting = [one for one in _DIRECTIONS if one * n_labels <= _NUMBERS_READ]
-            n_directions = max(fitting, default=_DIRECTIONS[-1])
+                self.directions = directions_of(keys[:, :-1], _DIRECTIONS)
+            n_directions = _DIRECTIONS if n_labels <= _CLOSELY else _FEWER_DIRECTIONS
             some = np.ascontiguousarray(self.directions[:, :n_directions])
             self.index = ShortFirst(keys, self.labels, some, storage=storage)
         elif kind == "graph":
@@ -195,7 +194,7 @@ class LabelSphere(Storable):
         self.usual_score = float((self.scale * products + self.biases[Y.indices]).mean())
         self.middle = Z.mean(axis=0)
         if len(self.labels) > _FEW_LABELS:
-            self.directions = directions_of(Z, _DIRECTIONS[0])
+            self.directions = directions_of(Z, _DIRECTIONS)
 
     def place(self, new: NDArray[np.int64], X: csr_matrix, Y: csr_matrix) -> None:
         """Put new labels here, the columns of ``Y``, each of which has a row.
