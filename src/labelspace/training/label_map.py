@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix, diags
 
 from labelspace import metrics
@@ -32,6 +32,7 @@ Floats = NDArray[np.float32]
 
 # p, in means of the eigenvalues of ZᵀZ.
 _PENALTY = 2.0
+_SOME_LABELS = 16_384
 # λ of the ridge regressions that are tried, on some of the rows and in few dimensions.
 _TRIED = (0.3, 1.0)
 _USUAL = 1.0
@@ -114,10 +115,16 @@ def refitted(Z: Floats, Y: csr_matrix, V: Floats) -> Floats:
     penalty = np.float32(_PENALTY * len(Z) / dim)
     gram = Z.T @ Z
     gram[np.diag_indices(dim)] += penalty
+    factor = cho_factor(gram, overwrite_a=True)
     lengths = np.sqrt(np.maximum(np.diff(Y.indptr), 1))
-    wanted = np.asarray((diags(1.0 / lengths) @ Y).T.astype(np.float32) @ Z)
-    wanted += penalty * V
-    return sphere.keys(np.ascontiguousarray(solve(gram, wanted.T, assume_a="pos").T))
+    rows_of = csr_matrix((diags(1.0 / lengths) @ Y).T, dtype=np.float32)
+    moved = np.empty_like(V)
+    # Some labels at a time: where they are many, all of them take as much memory as the map.
+    for start in range(0, len(V), _SOME_LABELS):
+        block = slice(start, start + _SOME_LABELS)
+        wanted = np.asarray(rows_of[block] @ Z) + penalty * V[block]
+        moved[block] = sphere.keys(np.ascontiguousarray(cho_solve(factor, wanted.T).T))
+    return moved
 
 
 def _half(X: csr_matrix, rng: np.random.Generator) -> csr_matrix:
