@@ -24,13 +24,20 @@ def render(lines: Sequence[Line]) -> None:
     for part, table in tables.items():
         here = [line for line in lines if line["part"] == part]
         if part == "variants":
-            here = sorted(_defaults(lines) + here, key=lambda line: BY_SIZE.index(line["corpus"]))
+            here = _defaults(lines) + here
+        if part in ("variants", "figures"):
+            here = sorted(here, key=_place)
         block = re.compile(rf"(<!-- {part} -->\n).*?(<!-- {part}: end -->)", re.DOTALL)
         text = block.sub(lambda found, here=here, table=table: _between(found, table(here)), text)
     block = re.compile(r"(<!-- corpora -->\n).*?(<!-- corpora: end -->)", re.DOTALL)
     text = block.sub(lambda found: _between(found, beside()), text)
     PAGE.write_text(text, encoding="utf-8")
-    plot([line for line in lines if line["part"] == "figures"])
+    plot(sorted((line for line in lines if line["part"] == "figures"), key=_place))
+
+
+def _place(line: Line) -> tuple[int, bool]:
+    """Smaller corpora first, and the method itself before others."""
+    return BY_SIZE.index(line["corpus"]), line["name"] not in ("hierarchicalxc", "default")
 
 
 def beside() -> str:

@@ -44,3 +44,8 @@ def test_labels_that_are_right_by_no_rule_do_not_turn_the_order():
 def test_nothing_changes_without_rows():
     found = learn_platt(TopK.empty(0, 3), csr_matrix((0, 4)))
     assert (found.slope, found.shift) == (1.0, 0.0)
+
+
+def test_it_can_go_half_the_way():
+    half = Platt(slope=1.5, shift=-0.4).faded(0.5)
+    assert (half.slope, half.shift) == (1.25, -0.2)

@@ -39,7 +39,7 @@ from labelspace.topk import TopK
 from labelspace.training.extras import require_torch
 from labelspace.training.platt import learn_platt
 from labelspace.training.siblings import train_siblings
-from labelspace.training.trial import Trial, best_of
+from labelspace.training.trial import N_ROWS, Trial, best_of
 
 _MANY_LABELS = 20_000
 _WIDE_LEAF = 32
@@ -179,7 +179,8 @@ class HierarchicalXC(LabelRanker):
         )
         trial = self._try(Z, Y, seed)
         self.C_ = trial.choice
-        self.platt_ = learn_platt(trial.top, trial.Y)
+        # More rows than the sample had make classifiers less careful.
+        self.platt_ = learn_platt(trial.top, trial.Y).faded(min(1.0, N_ROWS / X.shape[0]))
         self.index_, self.n_iter_ = self._train(Z, Y, self.C_, seed)
 
     def _learn_encoder(

@@ -46,6 +46,10 @@ class Platt(Storable):
         logits = self.slope * _logits(top.scores) + self.shift
         return TopK(top.labels, np.where(top.labels >= 0, expit(logits), top.scores))
 
+    def faded(self, share: float) -> Platt:
+        """Return a map that goes only a share of the way, for what is only a share of true."""
+        return Platt(1.0 + share * (self.slope - 1.0), share * self.shift)
+
 
 def learn_platt(top: TopK, Y: csr_matrix) -> Platt:
     """Return the map that makes the probabilities in ``top`` fit ``Y`` best, by log loss."""
