@@ -57,6 +57,8 @@ class SideBySide(Storable):
 
 def joined(vectors: Sequence[Floats], shares: Sequence[float]) -> Floats:
     """Return unit vectors side by side, as one unit vector."""
-    return np.hstack(
-        [np.float32(share**0.5) * part for part, share in zip(vectors, shares, strict=True)]
-    )
+    ends = np.cumsum([part.shape[1] for part in vectors])
+    whole = np.empty((len(vectors[0]), ends[-1]), dtype=np.float32)
+    for part, share, end in zip(vectors, shares, ends, strict=True):
+        np.multiply(part, np.float32(share**0.5), out=whole[:, end - part.shape[1] : end])
+    return whole
