@@ -247,8 +247,10 @@ class LabelEmbeddingTask(DeepTask):
 
     def _first_vectors(self, seed: int) -> Floats:
         dim = self.settings.widths[-1]
-        drawn = np.random.default_rng(seed).standard_normal((self.counts.size, dim))
-        return (drawn / dim**0.5).astype(np.float32)
+        rng, drawn = np.random.default_rng(seed), np.empty((self.counts.size, dim), np.float32)
+        for block in np.array_split(drawn, -(-len(drawn) // _BLOCK)):  # whole, in double, is much
+            block[:] = rng.standard_normal(block.shape) / dim**0.5
+        return drawn
 
     def _first_biases(self) -> Floats:
         """Return the logit of each label's frequency, which is what a label knows of itself."""
