@@ -24,8 +24,9 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix, diags
 
 from labelspace import metrics
+from labelspace.search.exact import ExactIndex
 from labelspace.space import sphere
-from labelspace.topk import topk_dense
+from labelspace.topk import TopK
 from labelspace.training.ridge import ridge
 
 Floats = NDArray[np.float32]
@@ -96,8 +97,9 @@ def chosen_penalty(
     for penalty in _TRIED:
         how: dict[str, Any] = {"penalty": penalty, "seed": seed, "n_threads": n_threads}
         W, mean, V = refitted_label_map(X[learned], known, _FEW_DIMENSIONS, **how)
-        scores = sphere.queries(np.asarray(X[asked] @ W) + mean) @ V.T
-        top = topk_dense(scores, min(5, len(labels)))
+        Z = sphere.queries(np.asarray(X[asked] @ W) + mean)
+        nearest = ExactIndex(V).search(Z, 5)
+        top = TopK(nearest.ids, nearest.products)
         quality.append(metrics.evaluate(truth, top, ks=(top.k,))[f"nDCG@{top.k}"])
     return _TRIED[int(np.argmax(quality))]
 

@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from labelspace import metrics
 from labelspace.encoders.coded_labels import CodedLabels
 from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.network import NetworkEncoder
+from labelspace.search.exact import ExactIndex
+from labelspace.topk import TopK
 from labelspace.training.join import COMPETING, PSEUDO_ROWS, logistic
 from labelspace.training.label_map import label_map
 
@@ -51,8 +54,9 @@ def linear_labels(
     held_out, kept = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
     W, mean, V = label_map(X[kept], Y[kept], dim, seed=seed, n_threads=n_threads)
     encoder = NetworkEncoder(W, mean, [], storage=storage)
-    cosines = encoder.encode(X[held_out]) @ V.T
-    a, b = _logits(cosines, Y[held_out])
+    Z = encoder.encode(X[held_out])
+    nearest = ExactIndex(V).search(Z, COMPETING)
+    a, b = _logits(TopK(nearest.ids, nearest.products), Y[held_out])
     middle = encoder.encode(X[kept[:MOST_HELD_OUT]]).mean(axis=0)
     return CodedLabels(
         encoder,
@@ -60,27 +64,25 @@ def linear_labels(
         (a * V).astype(np.float32),
         np.full(Y.shape[1], b, dtype=np.float32),
         middle,
-        own_score=_own(cosines, Y[held_out]) * a + b,
+        own_score=_own(Z, V, Y[held_out]) * a + b,
         mean_score=float((V @ middle).mean()) * a + b,
         unit=True,
     )
 
 
-def _logits(cosines: Floats, Y: csr_matrix) -> tuple[float, float]:
+def _logits(nearest: TopK, Y: csr_matrix) -> tuple[float, float]:
     """Return a and b of a·cos + b, by logistic regression on each row's nearest labels."""
     if not Y.shape[0]:
         return float(USUAL[0]), float(USUAL[1])
-    k = min(COMPETING, Y.shape[1])
-    nearest = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
-    there = np.take_along_axis(Y.toarray(), nearest, axis=1).ravel() > 0
-    near = np.take_along_axis(cosines, nearest, axis=1).ravel().astype(np.float64)
-    a, b = logistic(np.column_stack((near, np.ones_like(near))), there, USUAL, PSEUDO_ROWS)
+    cosines = nearest.scores.ravel().astype(np.float64)
+    there = metrics.hits(Y, nearest).ravel() > 0
+    a, b = logistic(np.column_stack((cosines, np.ones_like(cosines))), there, USUAL, PSEUDO_ROWS)
     return max(float(a), 1.0), float(b)
 
 
-def _own(cosines: Floats, Y: csr_matrix) -> float:
+def _own(Z: Floats, V: Floats, Y: csr_matrix) -> float:
     """Return the mean cosine between rows and their own labels."""
     if not Y.nnz:
         return 0.5
     rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
-    return float(cosines[rows, Y.indices].mean())
+    return float(np.einsum("ij,ij->i", Z[rows], V[Y.indices]).mean())
