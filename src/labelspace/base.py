@@ -265,6 +265,13 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
                 "such as labelspace."
             )
 
+    def _given(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return a preset's settings, with the parameters that were given in their place."""
+        return {
+            name: value if getattr(self, name, None) is None else getattr(self, name)
+            for name, value in settings.items()
+        }
+
     def _asked(self, k: int | None) -> int:
         k = self.k if k is None else k
         if not isinstance(k, Integral) or k < 1:

@@ -364,11 +364,8 @@ class DXML(BallotRanker):
     def _chosen(self, n_examples: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
         chosen = preset(self.preset, n_examples)
-        chosen |= {name: getattr(self, name) for name in ("activation", "margin")}
-        chosen = {
-            name: value if getattr(self, name, None) is None else getattr(self, name)
-            for name, value in chosen.items()
-        }
+        same = ("activation", "margin")
+        chosen = self._given(chosen | {name: getattr(self, name) for name in same})
         if not chosen["label_weight"] and self.label_votes is None:
             chosen["label_votes"] = 0.0
         return chosen

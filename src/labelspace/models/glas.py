@@ -388,11 +388,7 @@ class GLaS(LabelRanker):
         """Return the preset's parameters, those that were given in their place."""
         same = ("all_positives", "margin", "n_hardest", "n_sampled")
         chosen = preset(self.preset, n_examples, n_features)
-        chosen |= {name: getattr(self, name) for name in same}
-        return {
-            name: value if getattr(self, name) is None else getattr(self, name)
-            for name, value in chosen.items()
-        }
+        return self._given(chosen | {name: getattr(self, name) for name in same})
 
     def _training(self, seed: int) -> DeepSettings:
         patience = self.patience if self.validation else None

@@ -363,10 +363,7 @@ class Hyperbolic(BallotRanker):
             "label_votes": 0.5,
             **PRESETS[self.preset],
         }
-        chosen = {
-            name: value if getattr(self, name) is None else getattr(self, name)
-            for name, value in chosen.items()
-        }
+        chosen = self._given(chosen)
         # The more learners there are, the fewer rows need each of them ask.
         n_neighbors = int(np.clip(240 // chosen["n_learners"], 30, 80))
         vote_alpha = chosen["alpha"] if self.vote_alpha is None else self.vote_alpha

@@ -386,11 +386,8 @@ class NeuralXC(LabelRanker):
     def _chosen(self, shape: tuple[int, int], n_labels: int) -> dict[str, Any]:
         """Return the preset's parameters, those that were given in their place."""
         chosen = preset(self.preset, *shape, n_labels)
-        chosen |= {name: getattr(self, name) for name in ("n_sampled", "n_zeros", "n_rebuilt")}
-        return {
-            name: value if getattr(self, name) is None else getattr(self, name)
-            for name, value in chosen.items()
-        }
+        same = ("n_sampled", "n_zeros", "n_rebuilt")
+        return self._given(chosen | {name: getattr(self, name) for name in same})
 
     def _training(self, seed: int) -> DeepSettings:
         patience = self.patience if self.validation else None
