@@ -5,53 +5,18 @@ Exit codes: 0 well, 1 bad input or data, 2 wrong usage.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from labelspace import __version__
-from labelspace.errors import LabelspaceError, UsageError
-
-
-class _Verbs(TyperGroup):
-    """Turns labelspace's own errors into one sentence and an exit code."""
-
-    def invoke(self, ctx: Any) -> Any:
-        from labelspace.cli.output import say, told
-
-        try:
-            with told():
-                return super().invoke(ctx)
-        except UsageError as error:
-            say(f"Error: {error}")
-            sys.exit(2)
-        except LabelspaceError as error:
-            say(f"Error: {error}")
-            sys.exit(1)
-        except ValueError as error:
-            if type(error).__module__.startswith("sklearn"):
-                say(f"Error: {error}")  # a parameter out of its range
-                sys.exit(2)
-            raise
-        except BrokenPipeError:
-            raise  # who read the output has had enough of it
-        except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            say(f"Error: {where}{error.strerror or error}; check path, permissions and free space.")
-            sys.exit(1)
-        except (MemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and "memory" not in str(error):
-                raise  # torch has no class of its own for a lack of memory
-            say("Error: there is not enough memory for this; use a smaller corpus or method.")
-            sys.exit(1)
-
+from labelspace.cli.verbs import Verbs
+from labelspace.errors import UsageError
 
 app = typer.Typer(
     name="labelspace",
-    cls=_Verbs,
+    cls=Verbs,
     help="Tag things with a few right labels out of thousands to millions.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -184,7 +149,7 @@ def predict(
     loaded = _with_threads(work.load(model), threads)
     k, least = work.limits(loaded, k, threshold)
     rows: list[Any] = []
-    for labels, scores in _answers(loaded, source, k):
+    for labels, scores in work.answers(loaded, source, k):
         row = work.named(loaded, labels, scores, least)
         if as_json:
             rows.append(row)
@@ -406,31 +371,3 @@ def _by_k(figures: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {"": measure} | {f"@{k}": figures[f"{measure}@{k}"] for k in ks} for measure in measures
     ]
-
-
-def _answers(model: Any, source: str, k: int) -> Any:
-    """Yield labels and scores of each row of a corpus file, or of each line of stdin."""
-    from labelspace.cli import work
-    from labelspace.tagger import Tagger
-
-    if source != "-":
-        top = work.rank(model, work.read_for(model, source), k)
-        yield from zip(top.labels, top.scores, strict=True)
-        return
-    if not isinstance(model, Tagger):
-        raise UsageError(
-            "This model was trained on features, so it cannot take text from standard input: "
-            "give a corpus file with the same features."
-        )
-    # At a terminal each line is answered as it is typed; a pipe is read in larger blocks.
-    size = 1 if sys.stdin.isatty() else 1024
-    lines: list[str] = []
-    for line in sys.stdin:
-        lines.append(line.rstrip("\n"))
-        if len(lines) == size:
-            top = model.predict_topk(lines, k)
-            yield from zip(top.labels, top.scores, strict=True)
-            lines = []
-    if lines:
-        top = model.predict_topk(lines, k)
-        yield from zip(top.labels, top.scores, strict=True)

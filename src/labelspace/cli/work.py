@@ -7,6 +7,8 @@ functions here hide that difference from the commands.
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -211,3 +213,28 @@ def learn_on(model: Model, corpus: Corpus) -> int:
         if names is not None:
             ranker.label_names_ = corpus.label_names
     return ranker.n_labels_ - before
+
+
+def answers(model: Model, source: str, k: int) -> Iterator[tuple[Any, Any]]:
+    """Yield labels and scores of each row of a corpus file, or of each line of stdin."""
+    if source != "-":
+        top = rank(model, read_for(model, source), k)
+        yield from zip(top.labels, top.scores, strict=True)
+        return
+    if not isinstance(model, Tagger):
+        raise UsageError(
+            "This model was trained on features, so it cannot take text from standard input: "
+            "give a corpus file with the same features."
+        )
+    # At a terminal each line is answered as it is typed; a pipe is read in larger blocks.
+    size = 1 if sys.stdin.isatty() else 1024
+    lines: list[str] = []
+    for line in sys.stdin:
+        lines.append(line.rstrip("\n"))
+        if len(lines) == size:
+            top = model.predict_topk(lines, k)
+            yield from zip(top.labels, top.scores, strict=True)
+            lines = []
+    if lines:
+        top = model.predict_topk(lines, k)
+        yield from zip(top.labels, top.scores, strict=True)
