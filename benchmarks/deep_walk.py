@@ -25,9 +25,9 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.corpora import ROOT, prepare
 from benchmarks.render.marked import put
 from labelspace.graph.cooccurrence import label_graph
-from labelspace.graph.walks import random_walks
-from labelspace.space import sphere
-from labelspace.training.skip_gram import skip_gram
+from labelspace.models.dxml.skip_gram import skip_gram
+from labelspace.models.dxml.walks import random_walks
+from labelspace.spaces import sphere
 
 RESULTS = ROOT / "benchmarks" / "results" / "ablations" / "deep_walk.json"
 PAGE = ROOT / "docs" / "methods" / "dxml.md"

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.corpora import ROOT
 from benchmarks.measure import MIB, Stopwatch, peak_rss_mib
 from benchmarks.render.marked import put
-from labelspace.data.synthetic import SyntheticCorpus
+from labelspace.data.samples.synthetic import SyntheticCorpus
 from labelspace.models import GLaS
 
 RESULTS = ROOT / "benchmarks" / "results" / "ablations" / "glas_cost.json"

@@ -30,7 +30,7 @@ from benchmarks.jobs import Job
 from benchmarks.measure import Stopwatch
 from benchmarks.results import RESULTS
 from benchmarks.speed import batch_speed, row_latency
-from labelspace.data.synthetic import SyntheticCorpus
+from labelspace.data.samples.synthetic import SyntheticCorpus
 from labelspace.metrics import evaluate
 from labelspace.models import AnnexML, make
 

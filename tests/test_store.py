@@ -16,10 +16,11 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import labelspace
-from labelspace import folders, store
+from labelspace import store
 from labelspace.errors import ModelFileError
 from labelspace.labels import LabelEncoder
 from labelspace.models import MostCommon
+from labelspace.store import folders
 from labelspace.topk import TopK
 
 
@@ -104,7 +105,7 @@ def test_what_cannot_be_saved_is_named_and_nothing_is_left(tmp_path: Path) -> No
 def test_manifest_says_what_the_model_is(folder: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["format"] == 1
-    assert manifest["class"] == "labelspace.models.most_common.MostCommon"
+    assert manifest["class"] == "labelspace.models.baselines.most_common.MostCommon"
     assert manifest["parameters"]["k"] == 5
     assert manifest["versions"]["labelspace"] == labelspace.__version__
     assert all(len(file["sha256"]) == 64 for file in manifest["files"].values())

@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 
 import labelspace
 from labelspace import Tagger, store
-from labelspace.data.text import TextFeatures
+from labelspace.data.text.features import TextFeatures
 from labelspace.errors import DataError, ModelFileError, UsageError
 from labelspace.models import MostCommon, NearestNeighbors
 

@@ -26,9 +26,9 @@ from benchmarks.results import RESULTS
 from labelspace.ensemble import Index, Learner
 from labelspace.metrics import evaluate
 from labelspace.models import AnnexML
-from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.exact import ExactIndex
 from labelspace.search.graph import GraphIndex
+from labelspace.search.ivf import IVFIndex
 
 FILE = RESULTS / "ablations" / "annexml.jsonl"
 PAGE = ROOT / "docs" / "methods" / "annexml.md"
@@ -66,9 +66,9 @@ ANSWERED: dict[str, list[dict[str, Any]]] = {
 
 SEARCHES: dict[str, Callable[..., Index]] = {
     "exact": ExactIndex,
-    "clustered, 2 lists": lambda keys, ids: ClusteredIndex(keys, ids, n_probes=2),
-    "clustered, 8 lists": lambda keys, ids: ClusteredIndex(keys, ids, n_probes=8),
-    "clustered, 32 lists": lambda keys, ids: ClusteredIndex(keys, ids, n_probes=32),
+    "clustered, 2 lists": lambda keys, ids: IVFIndex(keys, ids, n_probes=2),
+    "clustered, 8 lists": lambda keys, ids: IVFIndex(keys, ids, n_probes=8),
+    "clustered, 32 lists": lambda keys, ids: IVFIndex(keys, ids, n_probes=32),
     "graph": GraphIndex,
 }
 LEARNERS = (1, 2, 4, 8, 15)

@@ -37,11 +37,11 @@ from benchmarks.corpora import prepare
 from benchmarks.measure import Stopwatch
 from labelspace import metrics
 from labelspace.models import DXML
-from labelspace.search.ballot import Ballot
-from labelspace.search.found import Found
-from labelspace.space import sphere
+from labelspace.models.dxml.task import label_shares
+from labelspace.search.result import SearchResult
+from labelspace.spaces import sphere
 from labelspace.topk import TopK
-from labelspace.training.row_targets import label_shares
+from labelspace.voting import Votes
 
 MOST_ROWS = {"delicious": 4000}
 
@@ -83,9 +83,9 @@ def _placed_by_labels(model: DXML, Y: csr_matrix) -> dict[str, float]:
     T = sphere.queries(np.asarray(label_shares(Y) @ V, dtype=np.float32))
     found = learner.rows.search(T, model.settings_["n_neighbors"])
     if model.settings_["voting"] == "counts":
-        return _measured(Y, Ballot.counted(found).top(model.Y_, 5))
-    none = Found.none(len(T), 0)
-    ballot = Ballot.weighted(found, none, model.settings_["vote_gamma"], 0.0)
+        return _measured(Y, Votes.counted(found).top(model.Y_, 5))
+    none = SearchResult.none(len(T), 0)
+    ballot = Votes.weighted(found, none, model.settings_["vote_gamma"], 0.0)
     return _measured(Y, ballot.top(model.Y_, 5))
 
 

@@ -26,7 +26,7 @@ NEIGHBORS = (1, 2, 3, 5, 10, 20, 40)
 WHICH = ("P@1", "P@3", "P@5")
 TABLES = (*WHICH, "nDCG@3", "nDCG@5")
 
-Found = dict[str, list[dict[str, Any]]]
+Runs = dict[str, list[dict[str, Any]]]
 
 ONE: dict[str, Any] = {"n_learners": 1}
 PAPER: dict[str, Any] = {"preset": "paper"}
@@ -54,7 +54,7 @@ def read_lines() -> list[dict[str, Any]]:
 
 def render() -> None:
     """Write the tables of the method's page."""
-    found: Found = defaultdict(list)
+    found: Runs = defaultdict(list)
     for line in read_lines():
         found[_setting(line["corpus"], line["parameters"])].append(line)
     appended = [line for lines in found.values() for line in lines if "first half" in line]
@@ -70,7 +70,7 @@ def render() -> None:
     put(PAGE, "times", _beside_others(runs))
 
 
-def _choices(found: Found) -> str:
+def _choices(found: Runs) -> str:
     rows = ["| what | " + " | ".join(f"{name}: P@1, P@3, P@5" for name in CORPORA) + " |"]
     rows.append("|---" * (len(CORPORA) + 1) + "|")
     for what, variants in VARIANTS.items():
@@ -89,7 +89,7 @@ def _choices(found: Found) -> str:
     return "\n".join(rows)
 
 
-def _placed(found: Found) -> str:
+def _placed(found: Runs) -> str:
     """Return how good votes are of the neighbours of where rows are put, and ought to be."""
     rows = ["| P@1, P@3, P@5 | where the network puts rows | where their labels say |"]
     rows.append("|---|---|---|")
@@ -100,7 +100,7 @@ def _placed(found: Found) -> str:
     return "\n".join(rows)
 
 
-def _clusters(found: Found) -> str:
+def _clusters(found: Runs) -> str:
     rows = ["| clusters searched | " + " | ".join(map(str, PROBES)) + " |"]
     rows.append("|---" * (len(PROBES) + 1) + "|")
     for corpus, title, lines in _plain(found):
@@ -109,7 +109,7 @@ def _clusters(found: Found) -> str:
     return "\n".join(rows)
 
 
-def _neighbors(found: Found) -> str:
+def _neighbors(found: Runs) -> str:
     rows = ["| rows that vote: P@1 / P@5 | " + " | ".join(map(str, NEIGHBORS)) + " |"]
     rows.append("|---" * (len(NEIGHBORS) + 1) + "|")
     for corpus, title, lines in _plain(found):
@@ -124,7 +124,7 @@ def _neighbors(found: Found) -> str:
     return "\n".join(rows)
 
 
-def _plain(found: Found) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
+def _plain(found: Runs) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
     """Give the runs without a change: corpus, title, lines."""
     for corpus in CORPORA:
         for title, parameters in (("one network", ONE), ("the paper", PAPER)):
@@ -136,7 +136,7 @@ def _by_probes(lines: list[dict[str, Any]]) -> list[float]:
     return [float(np.mean([line["probes"][str(n)]["P@1"] for line in lines])) for n in PROBES]
 
 
-def plot(found: Found) -> None:
+def plot(found: Runs) -> None:
     """Draw the paper's Figure 2, and P@1 by the number of clusters searched."""
     import matplotlib
 

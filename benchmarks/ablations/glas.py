@@ -29,13 +29,13 @@ from benchmarks.corpora import BY_SIZE, ROOT, prepare
 from benchmarks.measure import Stopwatch
 from benchmarks.render.marked import put
 from labelspace import metrics, threads
+from labelspace.deep.loop import train
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.graph.cooccurrence import cooccurrence, similarity
 from labelspace.models import GLaS
+from labelspace.models.glas.settings import task_settings
+from labelspace.models.glas.task import GLaSTask
 from labelspace.topk import TopK
-from labelspace.training.deep import train
-from labelspace.training.label_embedding import LabelEmbeddingTask
-from labelspace.training.label_embedding_presets import task_settings
 
 LINES = ROOT / "benchmarks" / "results" / "ablations" / "glas.jsonl"
 PAGE = ROOT / "docs" / "methods" / "glas.md"
@@ -137,7 +137,7 @@ def measure(corpus: str, parameters: dict[str, Any], seed: int) -> dict[str, Any
     model.settings_ = model._chosen(*X.shape)
     asked = np.random.default_rng(1).permutation(X_test.shape[0])[:MEASURED_ROWS]
     with threads.limit(1), Stopwatch() as watch:
-        task = LabelEmbeddingTask(
+        task = GLaSTask(
             X,
             Y,
             task_settings(model.settings_),

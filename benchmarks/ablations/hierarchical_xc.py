@@ -29,13 +29,13 @@ from benchmarks.ablations.hierarchical_xc_report import as_published
 from benchmarks.results import RESULTS
 from labelspace import metrics, models
 from labelspace.base import LabelRanker
-from labelspace.graph.complete_link import complete_link, complete_link_tree
 from labelspace.graph.cooccurrence import cooccurrence, similarity
 from labelspace.graph.tree import Tree, flat
+from labelspace.linear.siblings import NodePredictors, train_siblings
 from labelspace.models import HierarchicalXC
-from labelspace.search.best_first import BestFirstIndex
+from labelspace.models.hierarchical_xc.best_first import BestFirstIndex
+from labelspace.models.hierarchical_xc.complete_link import complete_link, complete_link_tree
 from labelspace.topk import TopK, topk_dense
-from labelspace.training.siblings import NodePredictors, train_siblings
 
 FILE = RESULTS / "ablations" / "hierarchical_xc.jsonl"
 KS = (1, 2, 3, 4, 5)

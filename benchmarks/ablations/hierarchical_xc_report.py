@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.svm import SVC, LinearSVC
 
-from labelspace.encoders.projection import projection
-from labelspace.graph.complete_link import complete_link_tree
 from labelspace.graph.tree import Tree
+from labelspace.models.hierarchical_xc.complete_link import complete_link_tree
+from labelspace.models.hierarchical_xc.projection import projection
 from labelspace.topk import TopK
 
 Answers = tuple[TopK, TopK]

@@ -37,10 +37,10 @@ from benchmarks import corpora
 from benchmarks.results import RESULTS
 from labelspace import metrics
 from labelspace.models import Hyperbolic
-from labelspace.search.ballot import Ballot
-from labelspace.search.found import Found
-from labelspace.search.places import SPACES, PlaceIndex
-from labelspace.space import poincare
+from labelspace.models.hyperbolic.metric_index import SPACES, MetricIndex
+from labelspace.search.result import SearchResult
+from labelspace.spaces import poincare
+from labelspace.voting import Votes
 
 FILE = RESULTS / "ablations" / "hyperbolic.jsonl"
 CORPORA = ("wordnet", "delicious")
@@ -58,7 +58,7 @@ WEIGHTS = [(factor, votes) for factor in (0.25, 0.5, 1.0, 2.0, 4.0) for votes in
 against all rows."""
 
 Line = dict[str, Any]
-Near = list[tuple[Found, Found]]
+Near = list[tuple[SearchResult, SearchResult]]
 
 
 def grid(dims: tuple[int, ...] = DIMS) -> None:
@@ -178,7 +178,7 @@ def search(n_queries: int = 2000) -> None:
     n_neighbors = model.settings_["n_neighbors"]
     found = []
     for kind, n_lists, n_probes in SEARCHES:
-        learner.rows = PlaceIndex(
+        learner.rows = MetricIndex(
             model.space, exact.places, exact.ids, search=kind, n_lists=n_lists, n_probes=n_probes
         )
         learner.rows.search(points[:10], n_neighbors)  # compiled before the clock starts
@@ -208,13 +208,13 @@ def together(n_queries: int = 4000) -> None:
         rows, seconds = [], 0.0
         for learner in model.learners_:
             U = learner.encoder.encode(points)
-            index = PlaceIndex(
+            index = MetricIndex(
                 model.space, learner.rows.places, learner.rows.ids, search=kind, n_probes=n_probes
             )
             began = time.process_time()
             rows.append(index.search(U, chosen["n_neighbors"]))
             seconds += time.process_time() - began
-        votes = Ballot.by_distance(rows, labels, chosen["vote_alpha"], chosen["alpha"], share)
+        votes = Votes.by_distance(rows, labels, chosen["vote_alpha"], chosen["alpha"], share)
         found.append(
             {"search": kind, "n_lists": None, "n_probes": n_probes}
             | {"ms": 1000 * seconds / X_test.shape[0]}
@@ -298,8 +298,10 @@ def _cell(
         factor, label_votes = weights
         share = {"rows": 0.0, "labels": 1.0}.get(answer, label_votes / (1.0 + label_votes))
         alpha = model.settings_["alpha"]
-        rows = [Found(one.ids[:, :n_neighbors], one.products[:, :n_neighbors]) for one, _ in near]
-        votes = Ballot.by_distance(rows, [one for _, one in near], factor * alpha, alpha, share)
+        rows = [
+            SearchResult(one.ids[:, :n_neighbors], one.products[:, :n_neighbors]) for one, _ in near
+        ]
+        votes = Votes.by_distance(rows, [one for _, one in near], factor * alpha, alpha, share)
         return _precisions(Y, votes.top(model.Y_, 5))
 
     tried = [one for one in WEIGHTS if answer == "both" or one[1] == 0.0]

@@ -17,8 +17,8 @@ from benchmarks.ablations import hyperbolic as studies
 from benchmarks.corpora import ROOT
 from benchmarks.results import read_lines
 from labelspace import plots
-from labelspace.search.places import SPACES
-from labelspace.space import poincare
+from labelspace.models.hyperbolic.metric_index import SPACES
+from labelspace.spaces import poincare
 
 PAGE = ROOT / "docs" / "methods" / "hyperbolic.md"
 ASSETS = ROOT / "docs" / "assets"

@@ -21,12 +21,13 @@ from scipy.sparse import csr_matrix, load_npz
 
 from benchmarks import corpora
 from labelspace import metrics
-from labelspace.models import LabelSpace, labelspace
-from labelspace.search import joined
-from labelspace.search.evidence import Evidence
-from labelspace.search.joined import Join
+from labelspace.models import LabelSpace
+from labelspace.models.labelspace import learn_stacking as join
+from labelspace.models.labelspace import model as labelspace
+from labelspace.models.labelspace import stacking as joined
+from labelspace.models.labelspace.candidates import Candidates
+from labelspace.models.labelspace.stacking import Stacker
 from labelspace.topk import TopK
-from labelspace.training import join
 
 RESULTS = corpora.ROOT / "benchmarks" / "results" / "ablations-labelspace.json"
 CORPORA = {"bibtex": (0, 1, 2), "delicious": (0,), "wordnet": (0,)}
@@ -91,23 +92,23 @@ def _ranked(model: LabelSpace, X: csr_matrix, variant: dict[str, Any]) -> TopK:
 @contextmanager
 def _changed(variant: dict[str, Any]) -> Iterator[None]:
     """Take out a part for the length of the block."""
-    before = labelspace.learn_join, labelspace._CONFUSED, labelspace._CONFUSED_LONG
+    before = labelspace.learn_stacker, labelspace._CONFUSED, labelspace._CONFUSED_LONG
     if variant.get("join") == "usual":
-        labelspace.learn_join = lambda *given: Join()
+        labelspace.learn_stacker = lambda *given: Stacker()
     elif variant.get("join") == "one band":
-        labelspace.learn_join = _one_band
+        labelspace.learn_stacker = _one_band
     if "hard negatives" in variant:
         labelspace._CONFUSED = labelspace._CONFUSED_LONG = 1
     try:
         yield
     finally:
-        labelspace.learn_join, labelspace._CONFUSED, labelspace._CONFUSED_LONG = before
+        labelspace.learn_stacker, labelspace._CONFUSED, labelspace._CONFUSED_LONG = before
 
 
-def _one_band(evidence: Evidence, Y: csr_matrix, label_counts: NDArray[np.int64]) -> Join:
+def _one_band(evidence: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]) -> Stacker:
     """Learn a join that takes all labels to be equally frequent."""
     middle = np.full(label_counts.shape, np.exp(4.0) - 1.0)  # where the terms of frequency are 0
-    return join.learn_join(evidence, Y, middle)  # type: ignore[arg-type]
+    return join.learn_stacker(evidence, Y, middle)  # type: ignore[arg-type]
 
 
 def table(lines: dict[str, dict[str, float]]) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, issparse
 
-from labelspace import _kernels
+from labelspace import _topk_kernels as _kernels
 from labelspace.csr import canonical
 from labelspace.errors import DataError
 from labelspace.topk import TopK, topk_csr

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from labelspace import models, progress, store
 from labelspace.base import Explanation, LabelRanker
 from labelspace.calibration import Threshold
-from labelspace.data.excerpts import Excerpts
-from labelspace.data.text import TextFeatures
+from labelspace.data.text.excerpts import Excerpts
+from labelspace.data.text.features import TextFeatures
 from labelspace.errors import DataError, ModelFileError, UsageError
 from labelspace.labels import LabelEncoder
 from labelspace.topk import NO_LABEL, TopK

@@ -9,13 +9,19 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
     from threadpoolctl import ThreadpoolController
+
+Made = TypeVar("Made")
+# Rows that a thread answers at a time.
+_BLOCK = 1024
 
 
 def available() -> int:
@@ -46,6 +52,28 @@ def limit(n_threads: int | None) -> Iterator[int]:
             return
         with _set(resolve(n_threads)) as wanted:
             yield wanted
+
+
+def train_in_parallel(
+    train: Callable[[int], Made], seeds: Sequence[int], n_threads: int | None
+) -> list[Made]:
+    """Train one learner per seed, as many at a time as there are threads.
+
+    Each uses one thread, so that its sums are added in the same order however many run.
+    """
+    with limit(1), ThreadPoolExecutor(resolve(n_threads)) as pool:
+        return list(pool.map(train, seeds))
+
+
+def in_blocks(
+    answer: Callable[[csr_matrix], Made], X: csr_matrix, n_threads: int | None
+) -> list[Made]:
+    """Return the answers to blocks of rows, which are dealt to threads."""
+    starts = range(0, X.shape[0], _BLOCK)
+    if len(starts) <= 1:
+        return [answer(X)]
+    with ThreadPoolExecutor(resolve(n_threads)) as pool:
+        return list(pool.map(lambda start: answer(X[start : start + _BLOCK]), starts))
 
 
 # Where there is neither OpenMP nor TBB, numba ends the process if two Python threads run parallel

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace import _kernels
+from labelspace import _topk_kernels as _kernels
 
 NO_LABEL = -1
 

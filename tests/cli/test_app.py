@@ -262,7 +262,7 @@ def test_a_lack_of_memory_is_told_in_a_sentence(
     def fails(*arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr("labelspace.models.most_common.MostCommon._fit", fails)
+    monkeypatch.setattr("labelspace.models.baselines.most_common.MostCommon._fit", fails)
     result = run(
         "train", corpora / "train.txt", "--method", "most-common", "--out", tmp_path / "new"
     )

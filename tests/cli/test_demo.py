@@ -8,7 +8,7 @@ import pytest
 
 from labelspace import Tagger
 from labelspace.cli.demo import run_demo
-from labelspace.data.demo import SENTENCES
+from labelspace.data.samples.demo import SENTENCES
 from labelspace.errors import ModelFileError, UsageError
 
 PACKAGES = ["logging", "email", "json", "unittest", "xml"]

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from labelspace import store
-from labelspace.search.clustered import ClusteredIndex
 from labelspace.search.exact import ExactIndex
-from labelspace.search.graph import GraphIndex
-from labelspace.space import sphere
+from labelspace.search.ivf import IVFIndex
+from labelspace.spaces import sphere
 
-KINDS = [ExactIndex, ClusteredIndex, GraphIndex]
+KINDS = [ExactIndex, IVFIndex]
 every_index = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -43,7 +42,7 @@ def test_finds_the_neighbors_best_first(kind) -> None:
 
 def test_all_lists_looked_into_is_exact() -> None:
     keys, queries = points(2000), points(50, seed=1)
-    index = ClusteredIndex(keys, n_lists=30, n_probes=30, storage="float32")
+    index = IVFIndex(keys, n_lists=30, n_probes=30, storage="float32")
     assert recall(index.search(queries, 10).ids, queries, keys) == 1.0
 
 
@@ -95,4 +94,4 @@ def test_no_queries(kind) -> None:
 def test_equal_keys_come_in_the_order_of_their_ids() -> None:
     keys = np.tile(points(1), (10, 1))
     ids = np.arange(10)[::-1].copy()
-    assert ClusteredIndex(keys, ids, n_lists=1).search(keys[:1], 4).ids.tolist() == [[0, 1, 2, 3]]
+    assert IVFIndex(keys, ids, n_lists=1).search(keys[:1], 4).ids.tolist() == [[0, 1, 2, 3]]

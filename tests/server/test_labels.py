@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelspace import Tagger
-from labelspace.graph.relations import Relations
+from labelspace.label_map import Relations
 from labelspace.models import MostCommon, NearestNeighbors, OneVsAll
 from labelspace.server.labelmap import positions, profiles_of
 from labelspace.server.labelsearch import LabelSearch

@@ -59,9 +59,10 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train a model and save it."""
-    from labelspace import folders, metrics, models
+    from labelspace import metrics, models
     from labelspace.cli import output, work
-    from labelspace.data.compression import check_readable
+    from labelspace.data.formats.compression import check_readable
+    from labelspace.store import folders
 
     method = method or models.DEFAULT_METHOD
     parameters = {"random_state": seed, "n_threads": threads, **work.parse_settings(settings or [])}
@@ -251,8 +252,9 @@ def update(
     as_json: Json = False,
 ) -> None:
     """Let a model learn new rows and new labels, and save it again."""
-    from labelspace import folders, progress
+    from labelspace import progress
     from labelspace.cli import output, work
+    from labelspace.store import folders
 
     with folders.locked(model):  # a server that learns saves the same folder
         loaded = _with_threads(work.load(model), threads)

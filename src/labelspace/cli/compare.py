@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from labelspace import folders, models
+from labelspace import models
 from labelspace.cli import output, work
-from labelspace.data.compression import check_readable
+from labelspace.data.formats.compression import check_readable
 from labelspace.errors import UsageError
+from labelspace.store import folders
 
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 

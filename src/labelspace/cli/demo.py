@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from labelspace import folders, metrics, progress
+from labelspace import metrics, progress
 from labelspace.cli import output, work
 from labelspace.data import Corpus
-from labelspace.data.demo import SENTENCES, write_demo_corpus
+from labelspace.data.samples.demo import SENTENCES, write_demo_corpus
 from labelspace.errors import UsageError
 from labelspace.models import DEFAULT_METHOD
+from labelspace.store import folders
 from labelspace.tagger import Tagger
 
 BASELINE = "most-common"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from labelspace import data, folders, progress, store
+from labelspace import data, progress, store
 from labelspace.cli import output
-from labelspace.data.formats import format_of
+from labelspace.data.read import format_of
+from labelspace.store import folders
 
 
 def run_info(path: Path, *, as_json: bool) -> None:

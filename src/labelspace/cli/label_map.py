@@ -20,10 +20,9 @@ from scipy.sparse import issparse
 from labelspace import progress
 from labelspace.base import LabelRanker
 from labelspace.cli import output, work
-from labelspace.data.compression import open_output
+from labelspace.data.formats.compression import open_output
 from labelspace.errors import UsageError
-from labelspace.graph.relations import Relations, row_profiles
-from labelspace.graph.tree_layout import tree_positions
+from labelspace.label_map import Relations, row_profiles, tree_positions
 
 FORMATS = (".png", ".html")
 

@@ -13,24 +13,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labelspace.data.corpus import Corpus
-    from labelspace.data.demo import build_demo_corpus, write_demo_corpus
-    from labelspace.data.formats import convert, read_corpus, write_corpus
     from labelspace.data.info import CorpusInfo, describe
-    from labelspace.data.synthetic import SyntheticCorpus, make_corpus
-    from labelspace.data.text import TextFeatures
+    from labelspace.data.read import read_corpus
+    from labelspace.data.samples.demo import build_demo_corpus, write_demo_corpus
+    from labelspace.data.samples.synthetic import SyntheticCorpus, make_corpus
+    from labelspace.data.text.features import TextFeatures
+    from labelspace.data.write import convert, write_corpus
 
 _MODULE_OF = {
     "Corpus": "corpus",
     "CorpusInfo": "info",
-    "SyntheticCorpus": "synthetic",
-    "TextFeatures": "text",
-    "build_demo_corpus": "demo",
-    "convert": "formats",
+    "SyntheticCorpus": "samples.synthetic",
+    "TextFeatures": "text.features",
+    "build_demo_corpus": "samples.demo",
+    "convert": "write",
     "describe": "info",
-    "make_corpus": "synthetic",
-    "read_corpus": "formats",
-    "write_corpus": "formats",
-    "write_demo_corpus": "demo",
+    "make_corpus": "samples.synthetic",
+    "read_corpus": "read",
+    "write_corpus": "write",
+    "write_demo_corpus": "samples.demo",
 }
 
 __all__ = [

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.encoders import _kernels
-from labelspace.space.quantized import dequantized, quantized
+from labelspace.spaces.quantized import dequantized, quantized
 from labelspace.store import Storable
 
 

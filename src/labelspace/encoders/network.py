@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.encoders.linear import LinearEncoder
-from labelspace.space import sphere
+from labelspace.spaces import sphere
 from labelspace.store import Storable
 
 Floats = NDArray[np.float32]

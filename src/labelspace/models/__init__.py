@@ -11,51 +11,79 @@ from labelspace.errors import UsageError
 
 if TYPE_CHECKING:
     from labelspace.base import LabelRanker
-    from labelspace.models.annexml import AnnexML
-    from labelspace.models.balanced_label_tree import BalancedLabelTree
-    from labelspace.models.dxml import DXML
-    from labelspace.models.glas import GLaS
-    from labelspace.models.hierarchical_xc import HierarchicalXC
-    from labelspace.models.hyperbolic import Hyperbolic
-    from labelspace.models.label_embedding import LabelEmbedding
-    from labelspace.models.label_embedding_tree import LabelEmbeddingTree
-    from labelspace.models.label_tree import LabelTree
-    from labelspace.models.labelspace import LabelSpace
-    from labelspace.models.most_common import MostCommon
-    from labelspace.models.nearest_neighbors import NearestNeighbors
-    from labelspace.models.neural_xc import NeuralXC
-    from labelspace.models.one_vs_all import OneVsAll
-    from labelspace.models.random_labels import RandomLabels
+    from labelspace.models.annexml.model import AnnexML
+    from labelspace.models.baselines.knn import NearestNeighbors
+    from labelspace.models.baselines.most_common import MostCommon
+    from labelspace.models.baselines.one_vs_all import OneVsAll
+    from labelspace.models.baselines.random_labels import RandomLabels
+    from labelspace.models.dxml.model import DXML
+    from labelspace.models.glas.model import GLaS
+    from labelspace.models.hierarchical_xc.model import HierarchicalXC
+    from labelspace.models.hyperbolic.model import Hyperbolic
+    from labelspace.models.label_trees.balanced_label_tree import BalancedLabelTree
+    from labelspace.models.label_trees.label_embedding import LabelEmbedding
+    from labelspace.models.label_trees.label_embedding_tree import LabelEmbeddingTree
+    from labelspace.models.label_trees.label_tree import LabelTree
+    from labelspace.models.labelspace.model import LabelSpace
+    from labelspace.models.neuralxc.model import NeuralXC
 
 # name on the command line: (module, class, one line for `labelspace methods`)
 METHODS = {
-    "labelspace": ("labelspace", "LabelSpace", "neighbours propose labels, classifiers rank them"),
-    "annexml": ("annexml", "AnnexML", "votes of nearest rows and labels in a learned space"),
-    "label-tree": ("label_tree", "LabelTree", "a linear predictor at each node of a label tree"),
-    "hyperbolic": ("hyperbolic", "Hyperbolic", "votes of nearest rows and labels in a ball"),
-    "label-embedding": ("label_embedding", "LabelEmbedding", "rows and labels in a small space"),
+    "labelspace": (
+        "labelspace.model",
+        "LabelSpace",
+        "neighbours propose labels, classifiers rank them",
+    ),
+    "annexml": ("annexml.model", "AnnexML", "votes of nearest rows and labels in a learned space"),
+    "label-tree": (
+        "label_trees.label_tree",
+        "LabelTree",
+        "a linear predictor at each node of a label tree",
+    ),
+    "hyperbolic": ("hyperbolic.model", "Hyperbolic", "votes of nearest rows and labels in a ball"),
+    "label-embedding": (
+        "label_trees.label_embedding",
+        "LabelEmbedding",
+        "rows and labels in a small space",
+    ),
     "label-embedding-tree": (
-        "label_embedding_tree",
+        "label_trees.label_embedding_tree",
         "LabelEmbeddingTree",
         "a label tree that is walked in a small space",
     ),
     "balanced-label-tree": (
-        "balanced_label_tree",
+        "label_trees.balanced_label_tree",
         "BalancedLabelTree",
         "a label tree with learned, overlapping splits of bounded cost",
     ),
     "hierarchicalxc": (
-        "hierarchical_xc",
+        "hierarchical_xc.model",
         "HierarchicalXC",
         "a binary tree of labels that come together, searched best first",
     ),
-    "glas": ("glas", "GLaS", "rows and labels on one sphere, by a regularised network (deep)"),
-    "neuralxc": ("neural_xc", "NeuralXC", "auto-encoders of rows and label sets, joined (deep)"),
-    "dxml": ("dxml", "DXML", "votes of nearest rows where labels' walks put them (deep)"),
-    "one-vs-all": ("one_vs_all", "OneVsAll", "a linear classifier per label, small weights cut"),
-    "knn": ("nearest_neighbors", "NearestNeighbors", "votes of the nearest rows, on features"),
-    "most-common": ("most_common", "MostCommon", "the same most frequent labels for every row"),
-    "random": ("random_labels", "RandomLabels", "labels drawn at random: the floor"),
+    "glas": (
+        "glas.model",
+        "GLaS",
+        "rows and labels on one sphere, by a regularised network (deep)",
+    ),
+    "neuralxc": (
+        "neuralxc.model",
+        "NeuralXC",
+        "auto-encoders of rows and label sets, joined (deep)",
+    ),
+    "dxml": ("dxml.model", "DXML", "votes of nearest rows where labels' walks put them (deep)"),
+    "one-vs-all": (
+        "baselines.one_vs_all",
+        "OneVsAll",
+        "a linear classifier per label, small weights cut",
+    ),
+    "knn": ("baselines.knn", "NearestNeighbors", "votes of the nearest rows, on features"),
+    "most-common": (
+        "baselines.most_common",
+        "MostCommon",
+        "the same most frequent labels for every row",
+    ),
+    "random": ("baselines.random_labels", "RandomLabels", "labels drawn at random: the floor"),
 }
 DEFAULT_METHOD = "labelspace"
 

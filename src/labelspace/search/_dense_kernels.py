@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelspace._kernels import insert
+from labelspace._topk_kernels import insert
 
 
 @njit(cache=True, fastmath=True, nogil=True)

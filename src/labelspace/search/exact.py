@@ -11,7 +11,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from labelspace.search.found import Found
+from labelspace.search.result import SearchResult
 from labelspace.store import Storable
 
 
@@ -40,15 +40,15 @@ class ExactIndex(Storable):
     def n_keys(self) -> int:
         return self.keys.shape[0]
 
-    def search(self, queries: NDArray[np.float32], n_neighbors: int) -> Found:
+    def search(self, queries: NDArray[np.float32], n_neighbors: int) -> SearchResult:
         """Return the keys with the largest inner product, largest first."""
         n_neighbors = min(n_neighbors, self.n_keys)
         if not n_neighbors or not len(queries):
-            return Found.none(len(queries), n_neighbors)
+            return SearchResult.none(len(queries), n_neighbors)
         products, places = faiss.knn(
             np.ascontiguousarray(queries), self.keys, n_neighbors, metric=faiss.METRIC_INNER_PRODUCT
         )
-        return Found(self.ids[places], products)
+        return SearchResult(self.ids[places], products)
 
     def add(self, keys: NDArray[np.float32], ids: NDArray[Any]) -> None:
         """Put more keys in; they are found at once."""

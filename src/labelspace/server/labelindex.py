@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelspace.graph.relations import Relations
+from labelspace.label_map import Relations
 from labelspace.server.batcher import Batcher
 from labelspace.server.labelmap import positions, profiles_of
 from labelspace.server.labelsearch import LabelSearch

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace.graph.relations import Relations, row_profiles
-from labelspace.graph.tree_layout import tree_positions
+from labelspace.label_map import Relations, row_profiles, tree_positions
 from labelspace.server.served import Served
 
 

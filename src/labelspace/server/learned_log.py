@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from labelspace import folders
 from labelspace.errors import DataError
+from labelspace.store import folders
 
 Record = dict[str, Any]
 _MARK = "learned_from_"

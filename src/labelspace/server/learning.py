@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from labelspace import folders, store, threads
+from labelspace import store, threads
 from labelspace.errors import LabelspaceError
 from labelspace.labels import LabelEncoder
 from labelspace.server.batcher import Batcher
@@ -26,6 +26,7 @@ from labelspace.server.refusal import Refusal
 from labelspace.server.schemas import LearnRow, Row
 from labelspace.server.served import Served, identity_of, version_of
 from labelspace.server.settings import Settings
+from labelspace.store import folders
 from labelspace.tagger import Tagger
 
 # A model whose labels are numbers gets no column further than this beyond its last.

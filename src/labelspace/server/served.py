@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
-from labelspace import folders, store, threads
+from labelspace import store, threads
 from labelspace.base import LabelRanker
 from labelspace.data.corpus import build_csr
 from labelspace.errors import UsageError
 from labelspace.models import METHODS, OneVsAll
 from labelspace.server.refusal import Refusal
 from labelspace.server.schemas import Row
+from labelspace.store import folders
 from labelspace.tagger import Tagger, load_ranker
 from labelspace.topk import TopK
 

@@ -1,0 +1,1 @@
+"""One file per corpus format, each a reader and a writer."""

@@ -1,0 +1,110 @@
+"""Text and labels with a tab between: TSV, and the TSV of Annif.
+
+::
+
+    a red and green ball<TAB>red,green                          TSV
+    a red ball<TAB><http://example.org/red>                     Annif TSV
+
+The last tab of a line is the one that counts. A label's name is what stands between commas,
+without the blanks around it (Annif: between angle brackets). Labels that are all whole numbers
+are ids. Lines of nothing are no rows. The format has no quotes: on writing, tabs and line breaks
+inside a text become blanks.
+"""
+
+from __future__ import annotations
+
+import re
+from io import BufferedReader
+from pathlib import Path
+
+import numpy as np
+
+from labelspace.data.corpus import Corpus, build_csr
+from labelspace.data.formats.column_spec import ColumnSpec
+from labelspace.data.formats.compression import open_output
+from labelspace.data.formats.names import LABELS_FILE, decode, names_kept_beside
+from labelspace.data.formats.word_rows import WordRows, words_to_write
+from labelspace.errors import DataError
+
+_SUBJECT = re.compile(r"<[^<>]+>")
+_ANNIF_CELL = re.compile(r"<[^<>\s]+>(?:\s|\Z)")
+
+
+def read_tsv(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus:
+    """Read TSV or Annif TSV, whichever the first row with labels is, line by line."""
+    texts: list[str] = []
+    rows = WordRows()
+    split = None
+    for number, raw in enumerate(stream, 1):
+        line = decode(raw, path, number)
+        if "\t" not in line:
+            if not line.strip():
+                continue
+            raise DataError(
+                f"{path}, line {number}: there is no tab; write text, a tab, then the labels "
+                "(nothing after the tab if there are none)."
+            )
+        if split is None and (cell := line.rpartition("\t")[2].strip()):
+            split = _split_annif if _ANNIF_CELL.match(cell) else _split_commas
+        try:
+            text, labels = split(line) if split is not None else (line.rpartition("\t")[0], [])
+        except ValueError as error:
+            raise DataError(f"{path}, line {number}: {error}") from None
+        texts.append(text)
+        rows.add(labels)
+    labels_of_rows, placed = rows.place(path, LABELS_FILE, wanted.label_names, wanted.n_labels)
+    _, indptr = rows.arrays()
+    ones = np.ones(len(labels_of_rows), np.float32)
+    Y = build_csr(ones, labels_of_rows, indptr, placed.n_columns)
+    Y.sum_duplicates()
+    return Corpus(None, Y, texts=texts, label_names=placed.names)
+
+
+def write_tsv(corpus: Corpus, path: Path, annif: bool = False) -> None:
+    """Write TSV (or Annif TSV), with names where they fit and ids plus ``labels.txt`` elsewhere."""
+    if corpus.texts is None:
+        raise DataError(
+            f"{path} cannot be written: the corpus has features but no text, which this format "
+            "needs; write .txt, .jsonl or .npz."
+        )
+    forbidden = r"\A\Z|[\s<>]" if annif else r"\A\Z|\A\s|\s\Z|[,\t\r\n]"
+    Y = corpus.Y
+    words, beside = words_to_write(corpus.label_names, Y, forbidden, path, LABELS_FILE)
+    with names_kept_beside(path, {LABELS_FILE: beside}), open_output(path) as file:
+        for row, text in enumerate(corpus.texts):
+            ids = Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tolist()
+            labels = [words[label] if words is not None else str(label) for label in ids]
+            cell = " ".join(f"<{label}>" for label in labels) if annif else ",".join(labels)
+            line = re.sub(r"[\t\r\n]", " ", text) + "\t" + cell + "\n"
+            file.write(encode(line, path, row))
+
+
+def encode(line: str, path: Path, row: int) -> bytes:
+    """Return a line as UTF-8."""
+    try:
+        return line.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"{path} cannot be written: row {row} has half a character, "
+            f"{line[error.start]!r}; remove it from the text."
+        ) from None
+
+
+def _split_commas(line: str) -> tuple[str, list[str]]:
+    text, _, cell = line.rpartition("\t")
+    labels = [label.strip() for label in cell.split(",")] if cell.strip() else []
+    if not all(labels):
+        raise ValueError("there is nothing between two commas; write labels as first,second.")
+    return text, labels
+
+
+def _split_annif(line: str) -> tuple[str, list[str]]:
+    text, _, cell = line.rpartition("\t")
+    if text.endswith(">") and "\t<" in text:  # subjects with tabs between
+        text, _, cell = line.partition("\t<")
+        cell = "<" + cell
+    labels = cell.split()
+    for label in labels:
+        if not _SUBJECT.fullmatch(label):
+            raise ValueError(f'"{label[:40]}" is not a subject; write <uri> <uri> after the tab.')
+    return text, [label[1:-1] for label in labels]

@@ -1,0 +1,132 @@
+"""XC text in pieces: cut at line ends, parsed side by side, and its mistakes explained."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from io import BufferedReader
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from labelspace.data.formats import _xc_kernels as kernels
+
+BLOCK_SIZE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the numbers of a file must stay below, and who says so."""
+
+    n_labels: int
+    n_features: int
+    reason: str  # ends an error's sentence
+
+
+@dataclass
+class Block:
+    """Rows parsed from one piece of the file; the arrays are longer than what is in them."""
+
+    text: bytes
+    n_lines: int
+    status: int
+    report: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    label_ends: NDArray[np.int64]
+    features: NDArray[np.int32]
+    values: NDArray[np.float32]
+    feature_ends: NDArray[np.int64]
+
+
+def parse_blocks(stream: BufferedReader, limits: Limits, blank_is_row: bool) -> Iterator[Block]:
+    """Yield the stream's rows in order, parsed on several threads while this one reads on."""
+
+    def parse(text: bytes) -> Block:
+        data = np.frombuffer(text, np.uint8)
+        n_lines = int(kernels.count_lines(data))
+        block = Block(
+            text=text,
+            n_lines=n_lines,
+            status=kernels.OK,
+            report=np.zeros(kernels.REPORT_SIZE, np.int64),
+            labels=np.empty(len(text) // 2 + 1, np.int32),  # "1," is the shortest label
+            label_ends=np.empty(n_lines, np.int64),
+            features=np.empty(len(text) // 4 + 1, np.int32),  # " 1:1" is the shortest feature
+            values=np.empty(len(text) // 4 + 1, np.float32),
+            feature_ends=np.empty(n_lines, np.int64),
+        )
+        block.status = kernels.parse_rows(
+            data,
+            blank_is_row,
+            limits.n_labels,
+            limits.n_features,
+            block.labels,
+            block.label_ends,
+            block.features,
+            block.values,
+            block.feature_ends,
+            block.report,
+        )
+        return block
+
+    n_threads = numba.get_num_threads()
+    if n_threads == 1:
+        yield from map(parse, text_blocks(stream))
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        waiting: deque[Future[Block]] = deque()
+        for text in text_blocks(stream):
+            waiting.append(pool.submit(parse, text))
+            if len(waiting) > n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def text_blocks(stream: BufferedReader) -> Iterator[bytes]:
+    """Yield the stream in pieces of about ``BLOCK_SIZE`` that end where a line ends.
+
+    >>> import io
+    >>> list(text_blocks(io.BufferedReader(io.BytesIO(b"0 1:1"))))
+    [b'0 1:1\\n']
+    """
+    pieces: list[bytes] = []
+    while data := stream.read(BLOCK_SIZE):
+        cut = data.rfind(b"\n") + 1
+        if cut == 0:
+            pieces.append(data)
+            continue
+        yield b"".join([*pieces, data[:cut]])
+        pieces = [data[cut:]]
+    rest = b"".join(pieces)
+    if rest:
+        yield rest + b"\n"
+
+
+def explain(block: Block, limits: Limits) -> tuple[int, str]:
+    """Return the line of a block (from 1) that could not be parsed, and what to do about it."""
+    offset = int(block.report[kernels.OFFSET])
+    line = block.text.count(b"\n", 0, offset) + 1
+    word = rb"[^\s,]*" if block.status <= kernels.LABEL_TOO_LARGE else rb"\S*"
+    match = re.compile(word).match(block.text, offset)
+    token = match.group().decode(errors="replace") if match else ""
+    index = token.partition(":")[0]
+    token = token if len(token) <= 40 else token[:37] + "..."
+    if block.status == kernels.BAD_VALUE and re.search(r":[+-]?(nan|inf)", token, re.IGNORECASE):
+        return line, f'the value of "{token}" is not finite; replace it or leave it out.'
+    return line, {
+        kernels.BAD_LABEL: f'"{token}" is not a label number; write labels as 3,17 before the '
+        "first blank, or begin the line with a blank if it has none.",
+        kernels.NEGATIVE_LABEL: f'label "{token}" is negative; number the labels from 0.',
+        kernels.LABEL_TOO_LARGE: f"label {token} is too large: {limits.reason}",
+        kernels.BAD_FEATURE: f'"{token}" is not a feature; write it as number:value.',
+        kernels.NEGATIVE_FEATURE: f'feature "{token}" is negative; number the features from 0.',
+        kernels.FEATURE_TOO_LARGE: f"feature {index} is too large: {limits.reason}",
+        kernels.BAD_VALUE: f'"{token}" has no number after its colon; write it as number:value.',
+        kernels.NOT_FINITE: f'the value of "{token}" is beyond what a float32 can hold; '
+        "scale it down or leave it out.",
+    }[block.status]

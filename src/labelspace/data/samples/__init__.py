@@ -1,0 +1,1 @@
+"""Corpora that are made: from installed docstrings, or drawn at random."""

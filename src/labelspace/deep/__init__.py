@@ -1,0 +1,1 @@
+"""The torch side of learning: the loop, optimisers of rows, sparse layers, sampling, history."""

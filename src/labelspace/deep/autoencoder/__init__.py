@@ -1,0 +1,1 @@
+"""Auto-encoders of sparse rows and of label sets, joined by a regressor."""

@@ -1,0 +1,111 @@
+"""What spoke for a label: the rows that voted for it, and the features that its classifier likes.
+
+Shared by all methods that explain. Each function looks at one row of a question; reasons come with
+the largest weight first, and what spoke against a label is no reason.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix, csr_matrix
+
+from labelspace.base import Reason
+from labelspace.search.sparse import SparseIndex
+
+
+class Voters:
+    """The training rows that voted on one row, each once however many learners found it.
+
+    Parameters
+    ----------
+    ids, voices : ndarray of shape (n_found,)
+        Rows of ``Y`` (-1 for none) and what each vote counts.
+    Y : csr_matrix of shape (n_examples, n_labels)
+
+    Examples
+    --------
+    >>> ids, voices = np.array([1, 0, 1]), np.array([0.5, 0.3, 0.2])
+    >>> Voters(ids, voices, csr_matrix([[0, 1], [1, 1]])).reasons_for(1)
+    [Reason(kind='example', id=1, weight=0.7), Reason(kind='example', id=0, weight=0.3)]
+    """
+
+    def __init__(
+        self, ids: NDArray[np.integer], voices: NDArray[np.floating], Y: csr_matrix
+    ) -> None:
+        self.ids, self.voices = added_up(ids, voices)
+        self._ballots = csc_matrix(Y[self.ids])
+
+    def reasons_for(self, label: int) -> list[Reason]:
+        """Return the voters that have ``label``."""
+        having = self._ballots.indices[_column(self._ballots, label)]
+        return _largest_first("example", self.ids[having], self.voices[having])
+
+
+class FeatureContributions:
+    """The features of one row, and what each adds to the margins of labels: value × weight.
+
+    Parameters
+    ----------
+    row : csr_matrix of shape (1, n_features)
+    classifiers : SparseIndex
+        Weights of each label.
+
+    Examples
+    --------
+    >>> classifiers = SparseIndex(csr_matrix([[0.5, -1.0, 0.0], [0.0, 0.0, 1.0]]))
+    >>> FeatureContributions(csr_matrix([[2.0, 1.0, 0.0]]), classifiers).reasons_for(0)
+    [Reason(kind='feature', id=0, weight=1.0)]
+    """
+
+    def __init__(self, row: csr_matrix, classifiers: SparseIndex) -> None:
+        self.row = row
+        self._weights = csc_matrix(classifiers.inverted[row.indices])
+
+    def reasons_for(self, label: int) -> list[Reason]:
+        """Return the features that speak for ``label``."""
+        column = _column(self._weights, label)
+        spoke = self._weights.indices[column]
+        parts = self.row.data[spoke] * self._weights.data[column]
+        return _largest_first("feature", self.row.indices[spoke][parts > 0], parts[parts > 0])
+
+
+def half_and_half(one: list[Reason], other: list[Reason], n_reasons: int) -> list[Reason]:
+    """Return the largest reasons of two kinds, weights as shares of half of the whole each.
+
+    Each kind has half of the places, or more where the other has too few. A kind that stands alone
+    has the whole.
+
+    >>> voted = [Reason("example", 7, 0.75), Reason("example", 4, 0.25)]
+    >>> [(why.id, why.weight) for why in half_and_half(voted, [Reason("feature", 1, 2.0)], 2)]
+    [(1, 0.5), (7, 0.375)]
+    """
+    total = 0.5 if one and other else 1.0
+    n_one = max(min(len(one), (n_reasons + 1) // 2), n_reasons - len(other))
+    chosen = _shares(one, total)[:n_one] + _shares(other, total)[: n_reasons - n_one]
+    return sorted(chosen, key=lambda reason: -reason.weight)[:n_reasons]
+
+
+def added_up(
+    ids: NDArray[np.integer], weights: NDArray[np.floating]
+) -> tuple[NDArray[np.integer], NDArray[Any]]:
+    """Return who votes, each once, and what the votes of each count together."""
+    heard = (ids >= 0) & (weights > 0)
+    voters, places = np.unique(ids[heard], return_inverse=True)
+    return voters, np.bincount(places, weights[heard], voters.size)
+
+
+def _column(matrix: csc_matrix, number: int) -> slice:
+    return slice(matrix.indptr[number], matrix.indptr[number + 1])
+
+
+def _largest_first(kind: str, ids: NDArray[Any], weights: NDArray[Any]) -> list[Reason]:
+    order = np.argsort(-weights, kind="stable")
+    return [Reason(kind, int(ids[at]), float(weights[at])) for at in order]
+
+
+def _shares(reasons: list[Reason], total: float) -> list[Reason]:
+    whole = sum(reason.weight for reason in reasons) / total
+    return [Reason(reason.kind, reason.id, reason.weight / whole) for reason in reasons]

@@ -1,0 +1,1 @@
+"""Solvers of linear models: classifiers, regressions, and maps learned by contrast."""

@@ -1,0 +1,290 @@
+"""Compiled loops that train all nodes of a label tree together, with one slack for each row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from labelspace._random_kernels import seeded, shuffle
+from labelspace.linear._problem_kernels import FUSED, longer
+
+MOST_PAIRS = 64  # pairs of siblings that a row can hold at a time: fewer would not converge
+
+
+@njit(cache=True, nogil=True)
+def lay_out_blocks(indptr, indices, n_features, first_child, right_ptr, right_nodes):
+    """Give each inner node a block of weights: the features of its rows × its children.
+
+    Returns where each node's features begin, the features, where each node's block begins, and
+    for each row's stay at an inner node where it begins, followed by its features' places in the
+    node's list.
+    """
+    n_nodes = first_child.shape[0] - 1
+    n_rows = indptr.shape[0] - 1
+    # Rows of each node, as lists that point on.
+    head = np.full(n_nodes, -1, dtype=np.int64)
+    behind = np.full(right_nodes.shape[0], -1, dtype=np.int64)
+    row_of = np.empty(right_nodes.shape[0], dtype=np.int64)
+    stay_ptr = np.zeros(right_nodes.shape[0] + 1, dtype=np.int64)
+    for row in range(n_rows):
+        for at in range(right_ptr[row], right_ptr[row + 1]):
+            node = right_nodes[at]
+            row_of[at] = row
+            inner = first_child[node] < first_child[node + 1]
+            stay_ptr[at + 1] = stay_ptr[at] + (indptr[row + 1] - indptr[row] if inner else 0)
+            behind[at] = head[node]
+            head[node] = at
+    stay_places = np.empty(stay_ptr[-1], dtype=np.int32)
+    local = np.full(n_features, -1, dtype=np.int32)
+    feature_ptr = np.zeros(n_nodes + 1, dtype=np.int64)
+    block_ptr = np.zeros(n_nodes + 1, dtype=np.int64)
+    features = np.empty(4096, dtype=np.int32)
+    for node in range(n_nodes):
+        start = feature_ptr[node]
+        n_children = first_child[node + 1] - first_child[node]
+        n_local = 0
+        if n_children > 0:
+            if start + n_features > features.shape[0]:
+                features = longer(features, start, start + n_features)
+            features[start] = 0
+            local[0] = 0
+            n_local = 1
+            at = head[node]
+            while at >= 0:
+                row = row_of[at]
+                filled = stay_ptr[at]
+                for place in range(indptr[row], indptr[row + 1]):
+                    feature = indices[place]
+                    if local[feature] < 0:
+                        local[feature] = n_local
+                        features[start + n_local] = feature
+                        n_local += 1
+                    stay_places[filled] = local[feature]
+                    filled += 1
+                at = behind[at]
+            for place in range(n_local):
+                local[features[start + place]] = -1
+        feature_ptr[node + 1] = start + n_local
+        block_ptr[node + 1] = block_ptr[node] + n_local * n_children
+    return feature_ptr, features[: feature_ptr[-1]].copy(), block_ptr, stay_ptr, stay_places
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def train_one_slack(
+    indptr,
+    data,
+    lengths,
+    first_child,
+    right_ptr,
+    right_nodes,
+    feature_ptr,
+    features,
+    block_ptr,
+    stay_ptr,
+    stay_places,
+    C,
+    tol,
+    max_iter,
+    seed,
+):
+    """Dual ascent over rows; returns the blocks of weights and the number of passes."""
+    n_rows = indptr.shape[0] - 1
+    n_nodes = first_child.shape[0] - 1
+    slack = np.float32(0.5 / C)
+    weights = np.zeros(block_ptr[-1], dtype=np.float32)
+    pair_right = np.empty((n_rows, MOST_PAIRS), dtype=np.int32)
+    pair_wrong = np.empty((n_rows, MOST_PAIRS), dtype=np.int32)
+    pair_alphas = np.zeros((n_rows, MOST_PAIRS), dtype=np.float32)
+    n_pairs = np.zeros(n_rows, dtype=np.int64)
+    score = np.zeros(n_nodes, dtype=np.float32)  # of the row at hand
+    change = np.zeros(n_nodes, dtype=np.float32)
+    is_right = np.zeros(n_nodes, dtype=np.bool_)
+    state = seeded(seed, 0, 1)
+    order = np.arange(n_rows)
+    n_passes = 0
+    while n_passes < max_iter:
+        n_passes += 1
+        state = shuffle(order, order.shape[0], state)
+        worst = np.float32(0.0)
+        for row in order:
+            start, end = right_ptr[row], right_ptr[row + 1]
+            if start == end:
+                continue
+            nodes = right_nodes[start:end]
+            stays = stay_ptr[start:end]
+            values = data[indptr[row] : indptr[row + 1]]
+            for node in nodes:
+                is_right[node] = True
+            _score_stays(values, nodes, stays, stay_places, first_child, block_ptr, weights, score)
+            violation = _improve(
+                first_child,
+                nodes,
+                is_right,
+                score,
+                change,
+                pair_right[row],
+                pair_wrong[row],
+                pair_alphas[row],
+                n_pairs[row : row + 1],
+                2 * lengths[row],
+                lengths[row],
+                slack,
+                tol,
+            )
+            worst = max(worst, violation)
+            _step_stays(values, nodes, stays, stay_places, first_child, block_ptr, weights, change)
+            for node in nodes:
+                is_right[node] = False
+        if worst <= tol:
+            break
+    return weights, n_passes
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def _score_stays(values, nodes, stays, stay_places, first_child, block_ptr, weights, score):
+    """Set the scores of all children of the nodes that a row is at."""
+    for node, place in zip(nodes, stays):  # noqa: B905
+        first, last = first_child[node], first_child[node + 1]
+        n_children = last - first
+        if n_children == 0:
+            continue
+        score[first:last] = np.float32(0.0)
+        for value in values:
+            start = block_ptr[node] + stay_places[place] * n_children
+            for child in range(n_children):
+                score[first + child] += value * weights[start + child]
+            place += 1
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def _step_stays(values, nodes, stays, stay_places, first_child, block_ptr, weights, change):
+    """Add each child's change times the row to its weights, and forget the changes."""
+    for node, begin in zip(nodes, stays):  # noqa: B905
+        first, last = first_child[node], first_child[node + 1]
+        n_children = last - first
+        for child in range(n_children):
+            step = change[first + child]
+            if step == 0:
+                continue
+            change[first + child] = np.float32(0.0)
+            place = begin
+            for value in values:
+                weights[block_ptr[node] + stay_places[place] * n_children + child] += step * value
+                place += 1
+
+
+@njit(cache=True, nogil=True)
+def _improve(
+    first_child,
+    nodes,
+    is_right,
+    score,
+    change,
+    pair_right,
+    pair_wrong,
+    alphas,
+    n_pairs,
+    curvature,
+    length,
+    slack,
+    tol,
+):
+    """Solve a row's part of the dual, nearly: take in the worst pair, then raise and lower all.
+
+    ``score`` follows the changes. Returns by how much the worst pair violated its margin at first.
+    """
+    total = np.float32(0.0)
+    for at in range(n_pairs[0]):
+        total += alphas[at]
+    reported = np.float32(0.0)
+    for turn in range(MOST_PAIRS):
+        best_right, best_wrong = -1, -1
+        violation = np.float32(-1e30)
+        for node in nodes:
+            lowest, highest = -1, -1
+            for child in range(first_child[node], first_child[node + 1]):
+                if is_right[child]:
+                    if lowest < 0 or score[child] < score[lowest]:
+                        lowest = child
+                elif highest < 0 or score[child] > score[highest]:
+                    highest = child
+            if lowest >= 0 and highest >= 0:
+                here = np.float32(1.0) - score[lowest] + score[highest]
+                if here > violation:
+                    violation, best_right, best_wrong = here, lowest, highest
+        violation -= total * slack
+        if turn == 0:
+            reported = max(violation, np.float32(0.0))
+        if best_right >= 0 and violation > np.float32(0.1) * tol:
+            _take_in(best_right, best_wrong, pair_right, pair_wrong, alphas, n_pairs)
+        elif turn > 0 or n_pairs[0] == 0:
+            break
+        moved = np.float32(0.0)
+        for _ in range(3):
+            for at in range(n_pairs[0]):
+                one, other = pair_right[at], pair_wrong[at]
+                gradient = score[one] - score[other] - np.float32(1.0) + total * slack
+                new = max(alphas[at] - gradient / (curvature + slack), np.float32(0.0))
+                step = new - alphas[at]
+                if step != 0:
+                    alphas[at] = new
+                    total += step
+                    change[one] += step
+                    change[other] -= step
+                    score[one] += step * length
+                    score[other] -= step * length
+                    moved = max(moved, abs(step))
+        if moved * (curvature + slack) <= np.float32(0.1) * tol:
+            break
+    # Pairs without weight make room.
+    kept = 0
+    for at in range(n_pairs[0]):
+        if alphas[at] > 0:
+            pair_right[kept] = pair_right[at]
+            pair_wrong[kept] = pair_wrong[at]
+            alphas[kept] = alphas[at]
+            kept += 1
+    n_pairs[0] = kept
+    return reported
+
+
+@njit(cache=True, nogil=True)
+def _take_in(one, other, pair_right, pair_wrong, alphas, n_pairs):
+    """Give a row a pair, unless it has it already or no room is left."""
+    for at in range(n_pairs[0]):
+        if pair_right[at] == one and pair_wrong[at] == other:
+            return
+    if n_pairs[0] < MOST_PAIRS:
+        pair_right[n_pairs[0]] = one
+        pair_wrong[n_pairs[0]] = other
+        alphas[n_pairs[0]] = np.float32(0.0)
+        n_pairs[0] += 1
+
+
+@njit(cache=True, nogil=True)
+def from_blocks(weights, first_child, feature_ptr, features, block_ptr, min_weight):
+    """Return the nodes, numbers of weights, biases, features and values of blocks of weights."""
+    n_nodes = first_child.shape[0] - 1
+    nodes = np.arange(1, n_nodes)
+    counts = np.zeros(n_nodes - 1, dtype=np.int64)
+    biases = np.zeros(n_nodes - 1, dtype=np.float32)
+    n_kept = 0
+    for value in weights:
+        n_kept += value != 0 and abs(value) >= min_weight
+    kept_features = np.empty(n_kept, dtype=np.int32)
+    kept_values = np.empty(n_kept, dtype=np.float32)
+    n_kept = 0
+    for node in range(n_nodes):
+        first, last = first_child[node], first_child[node + 1]
+        for child in range(first, last):
+            before = n_kept
+            for place in range(feature_ptr[node + 1] - feature_ptr[node]):
+                value = weights[block_ptr[node] + place * (last - first) + child - first]
+                if place == 0:
+                    biases[child - 1] = value
+                elif value != 0 and abs(value) >= min_weight:
+                    kept_features[n_kept] = features[feature_ptr[node] + place]
+                    kept_values[n_kept] = value
+                    n_kept += 1
+            counts[child - 1] = n_kept - before
+    return nodes, counts, biases, kept_features[:n_kept], kept_values[:n_kept]

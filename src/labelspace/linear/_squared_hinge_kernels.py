@@ -1,0 +1,398 @@
+"""Compiled loops that train linear classifiers with squared hinge loss.
+
+``solve`` trains many labels, up to ``n_slots`` of them at a time. The labels in the slots take
+turns in coordinate descent, each on its own working set of rows; then one pass over all rows
+serves all slots together, which is where the time would go otherwise. A slot whose label is done
+takes the next label at once, so every pass is a full one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from labelspace._random_kernels import seeded, shuffle
+from labelspace.linear._problem_kernels import FUSED, longer
+
+NOBODY = -1
+ONE = np.uint64(1)
+FAR = np.float32(1e30)
+
+
+@njit(cache=True, nogil=True)
+def solve(
+    indptr,
+    indices,
+    data,
+    lengths,
+    n_features,
+    positive_ptr,
+    positive_rows,
+    problems,
+    starters,
+    C,
+    tol,
+    max_iter,
+    min_weight,
+    n_slots,
+    seed,
+):
+    """Train the classifiers of ``problems``; feature 0 is the constant one.
+
+    ``lengths`` are the squared lengths of the rows. A working set begins with the positives,
+    which stay, and the ``starters``, a few rows taken as negatives.
+
+    Returns how many weights each problem keeps, their features, their values, the biases, the
+    passes made and whether they were enough, in the order of ``problems``.
+    """
+    n_rows = indptr.shape[0] - 1
+    n_problems = problems.shape[0]
+    slack = np.float32(0.5 / C)
+    weights = np.empty(n_features, dtype=np.float32)
+    slot_weights = np.zeros((n_features, n_slots), dtype=np.float32)
+    held = np.full(n_slots, NOBODY, dtype=np.int64)
+    in_slots = np.zeros(n_rows, dtype=np.uint64)
+    n_passes = np.zeros(n_slots, dtype=np.int64)
+    reached = np.zeros(n_slots, dtype=np.float32)
+    violations = np.zeros(n_slots, dtype=np.float32)
+    set_sizes = np.zeros(n_slots, dtype=np.int64)
+    set_rows = np.empty((n_slots, 1024), dtype=np.int32)
+    set_alphas = np.empty((n_slots, 1024), dtype=np.float32)
+    heap_caps = np.zeros(n_slots, dtype=np.int64)
+    heap_sizes = np.zeros(n_slots, dtype=np.int64)
+    heap_rows = np.empty((n_slots, 1024), dtype=np.int32)
+    heap_scores = np.empty((n_slots, 1024), dtype=np.float32)
+
+    starts = np.zeros(n_problems, dtype=np.int64)
+    counts = np.zeros(n_problems, dtype=np.int64)
+    biases = np.zeros(n_problems, dtype=np.float32)
+    passes = np.zeros(n_problems, dtype=np.int64)
+    converged = np.zeros(n_problems, dtype=np.bool_)
+    kept_features = np.empty(4096, dtype=np.int32)
+    kept_values = np.empty(4096, dtype=np.float32)
+    n_kept = 0
+
+    n_begun = 0
+    n_done = 0
+    while n_done < n_problems:
+        for slot in range(n_slots):
+            fresh = held[slot] == NOBODY
+            if fresh:
+                if n_begun == n_problems:
+                    continue
+                held[slot] = n_begun
+                n_begun += 1
+            problem = problems[held[slot]]
+            positives = positive_rows[positive_ptr[problem] : positive_ptr[problem + 1]]
+            n_positive = positives.shape[0]
+            if fresh:
+                n_passes[slot] = 0
+                violations[slot] = np.float32(1.0)
+                set_sizes[slot] = 0
+                heap_sizes[slot] = 0
+                heap_caps[slot] = min(n_rows - n_positive, max(1000, 2 * n_positive))
+                heap_rows, heap_scores = _with_room(heap_rows, heap_scores, heap_caps[slot])
+                needed = n_positive + starters.shape[0]
+            else:
+                needed = set_sizes[slot] + heap_sizes[slot]
+            set_rows, set_alphas = _with_room(set_rows, set_alphas, needed)
+            rows = set_rows[slot]
+            alphas = set_alphas[slot]
+            size = set_sizes[slot]
+            if fresh:
+                size = _admit(positives, rows, alphas, size, in_slots, slot)
+                size = _admit(starters, rows, alphas, size, in_slots, slot)
+            else:
+                found = heap_rows[slot, : heap_sizes[slot]]
+                size = _admit(found, rows, alphas, size, in_slots, slot)
+
+            _sum_up(indptr, indices, data, rows, alphas, size, n_positive, weights)
+            # While far from the answer there is no use in being exact.
+            reached[slot] = max(tol, 0.3 * violations[slot])
+            n_passes[slot] += _descend(
+                indptr,
+                indices,
+                data,
+                lengths,
+                rows,
+                alphas,
+                size,
+                n_positive,
+                slack,
+                reached[slot],
+                max_iter - n_passes[slot],
+                weights,
+                seeded(seed, problem, n_passes[slot] + 1),
+            )
+            for feature in range(n_features):
+                slot_weights[feature, slot] = weights[feature]
+            set_sizes[slot] = _drop_idle(rows, alphas, size, n_positive, in_slots, slot)
+
+        heap_sizes[:] = 0
+        _find_violations(
+            indptr,
+            indices,
+            data,
+            slot_weights,
+            in_slots,
+            held,
+            np.float32(0.5 * tol),
+            heap_caps,
+            heap_sizes,
+            heap_scores,
+            heap_rows,
+        )
+
+        for slot in range(n_slots):
+            number = held[slot]
+            if number == NOBODY:
+                continue
+            violations[slot] = np.float32(0.0)
+            for at in range(heap_sizes[slot]):
+                violations[slot] = max(violations[slot], heap_scores[slot, at] + np.float32(1.0))
+            converged[number] = violations[slot] <= tol and reached[slot] <= tol
+            if not converged[number] and n_passes[slot] < max_iter:
+                continue
+            n_done += 1
+            held[slot] = NOBODY
+            for at in range(set_sizes[slot]):
+                in_slots[set_rows[slot, at]] &= ~(ONE << np.uint64(slot))
+            if n_kept + n_features > kept_features.shape[0]:
+                kept_features = longer(kept_features, n_kept, n_kept + n_features)
+                kept_values = longer(kept_values, n_kept, n_kept + n_features)
+            starts[number] = n_kept
+            biases[number] = slot_weights[0, slot]
+            passes[number] = n_passes[slot]
+            for feature in range(1, n_features):
+                value = slot_weights[feature, slot]
+                if value != 0 and abs(value) >= min_weight:
+                    kept_features[n_kept] = feature
+                    kept_values[n_kept] = value
+                    n_kept += 1
+            counts[number] = n_kept - starts[number]
+
+    features = np.empty(n_kept, dtype=np.int32)
+    values = np.empty(n_kept, dtype=np.float32)
+    filled = 0
+    for number in range(n_problems):
+        for at in range(starts[number], starts[number] + counts[number]):
+            features[filled] = kept_features[at]
+            values[filled] = kept_values[at]
+            filled += 1
+    return counts, features, values, biases, passes, converged
+
+
+@njit(cache=True, nogil=True)
+def _admit(new_rows, rows, alphas, size, in_slots, slot):
+    """Add rows to a working set, those that are not in it; return its size."""
+    bit = ONE << np.uint64(slot)
+    for at in range(new_rows.shape[0]):
+        row = new_rows[at]
+        if not in_slots[row] & bit:
+            in_slots[row] |= bit
+            rows[size] = row
+            alphas[size] = np.float32(0.0)
+            size += 1
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _drop_idle(rows, alphas, size, n_positive, in_slots, slot):
+    """Take negatives without influence out of a working set; return its size."""
+    bit = ONE << np.uint64(slot)
+    kept = n_positive
+    for at in range(n_positive, size):
+        if alphas[at] > 0:
+            rows[kept] = rows[at]
+            alphas[kept] = alphas[at]
+            kept += 1
+        else:
+            in_slots[rows[at]] &= ~bit
+    return kept
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def _sum_up(indptr, indices, data, rows, alphas, size, n_positive, weights):
+    """Set ``weights`` to the sum of alpha · y · x over a working set."""
+    weights[:] = np.float32(0.0)
+    for at in range(size):
+        if alphas[at] != 0:
+            step = alphas[at] if at < n_positive else -alphas[at]
+            for place in range(indptr[rows[at]], indptr[rows[at] + 1]):
+                weights[indices[place]] += step * data[place]
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def _descend(
+    indptr,
+    indices,
+    data,
+    lengths,
+    rows,
+    alphas,
+    size,
+    n_positive,
+    slack,
+    tol,
+    max_iter,
+    weights,
+    state,
+):
+    """Dual coordinate descent with shrinking on the first ``size`` of ``rows``.
+
+    The first ``n_positive`` are positives. ``weights`` is kept equal to the sum of
+    alpha · y · x. Returns the number of passes.
+    """
+    order = np.arange(size)
+    n_active = size
+    ceiling = FAR
+    n_passes = 0
+    while n_passes < max_iter:
+        n_passes += 1
+        state = shuffle(order, n_active, state)
+        highest = -FAR
+        lowest = FAR
+        visit = 0
+        while visit < n_active:
+            at = order[visit]
+            start, end = indptr[rows[at]], indptr[rows[at] + 1]
+            score = np.float32(0.0)
+            for place in range(start, end):
+                score += data[place] * weights[indices[place]]
+            sign = np.float32(1.0) if at < n_positive else np.float32(-1.0)
+            old = alphas[at]
+            gradient = sign * score - np.float32(1.0) + old * slack
+            if old == 0 and gradient > 0:
+                # Most rows that just came in need nothing once the first of them are learned.
+                if gradient > ceiling or n_passes == 1:
+                    n_active -= 1
+                    order[visit] = order[n_active]
+                    order[n_active] = at
+                    continue
+                highest = max(highest, np.float32(0.0))
+                lowest = min(lowest, np.float32(0.0))
+            else:
+                highest = max(highest, gradient)
+                lowest = min(lowest, gradient)
+                new = max(old - gradient / (lengths[rows[at]] + slack), np.float32(0.0))
+                if new != old:
+                    alphas[at] = new
+                    step = (new - old) * sign
+                    for place in range(start, end):
+                        weights[indices[place]] += step * data[place]
+            visit += 1
+        if highest - lowest <= tol:
+            if n_active == size:
+                break
+            n_active = size
+            ceiling = FAR
+        else:
+            ceiling = highest if highest > 0 else FAR
+    return n_passes
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def _find_violations(
+    indptr,
+    indices,
+    data,
+    slot_weights,
+    in_slots,
+    held,
+    tol,
+    heap_caps,
+    heap_sizes,
+    heap_scores,
+    heap_rows,
+):
+    """Collect for each slot the negatives outside its working set with the highest scores.
+
+    Only scores above -1 + tol violate; the largest are kept in a heap, smallest first.
+    """
+    n_slots = slot_weights.shape[1]
+    floor = tol - np.float32(1.0)
+    scores = np.empty(n_slots, dtype=np.float32)
+    for row in range(indptr.shape[0] - 1):
+        scores[:] = np.float32(0.0)
+        place = indptr[row]
+        end = indptr[row + 1]
+        # Four features at a time: a score is then loaded and stored once for four products.
+        while place + 3 < end:
+            value0, value1 = data[place], data[place + 1]
+            value2, value3 = data[place + 2], data[place + 3]
+            weights0 = slot_weights[indices[place]]
+            weights1 = slot_weights[indices[place + 1]]
+            weights2 = slot_weights[indices[place + 2]]
+            weights3 = slot_weights[indices[place + 3]]
+            for slot in range(n_slots):
+                scores[slot] += (
+                    value0 * weights0[slot]
+                    + value1 * weights1[slot]
+                    + value2 * weights2[slot]
+                    + value3 * weights3[slot]
+                )
+            place += 4
+        while place < end:
+            value = data[place]
+            weights = slot_weights[indices[place]]
+            for slot in range(n_slots):
+                scores[slot] += value * weights[slot]
+            place += 1
+        members = in_slots[row]
+        for slot in range(n_slots):
+            if scores[slot] > floor and held[slot] != NOBODY:
+                if not (members >> np.uint64(slot)) & ONE:
+                    heap_sizes[slot] = _push(
+                        heap_scores[slot],
+                        heap_rows[slot],
+                        heap_sizes[slot],
+                        heap_caps[slot],
+                        scores[slot],
+                        row,
+                    )
+
+
+@njit(cache=True, nogil=True)
+def _push(values, rows, size, cap, value, row):
+    """Put a row on a heap whose smallest is first; when full, it takes the smallest's place."""
+    if size < cap:
+        at = size
+        while at > 0:
+            parent = (at - 1) >> 1
+            if values[parent] <= value:
+                break
+            values[at] = values[parent]
+            rows[at] = rows[parent]
+            at = parent
+        values[at] = value
+        rows[at] = row
+        return size + 1
+    if value > values[0]:
+        at = 0
+        while True:
+            child = 2 * at + 1
+            if child >= cap:
+                break
+            if child + 1 < cap and values[child + 1] < values[child]:
+                child += 1
+            if values[child] >= value:
+                break
+            values[at] = values[child]
+            rows[at] = rows[child]
+            at = child
+        values[at] = value
+        rows[at] = row
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _with_room(rows, values, needed):
+    """Return the two tables with at least ``needed`` columns, their content kept."""
+    n_slots, room = rows.shape
+    if needed <= room:
+        return rows, values
+    new_rows = np.empty((n_slots, needed + needed // 2), dtype=np.int32)
+    new_values = np.empty((n_slots, needed + needed // 2), dtype=np.float32)
+    new_rows[:, :room] = rows
+    new_values[:, :room] = values
+    return new_rows, new_values

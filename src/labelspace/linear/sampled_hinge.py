@@ -1,0 +1,194 @@
+"""Linear classifiers, one per label, that learn from few of the rows that lack it.
+
+A classifier w with bias b minimises the squared hinge loss
+
+    ½‖w‖² + ½b² + C Σ_i v_i max(0, 1 − y_i (w·x_i + b))²
+
+over its positives (all rows that have the label), its hard negatives (rows for which a retriever
+proposes the label though they lack it) and some negatives drawn at random. The first two weigh
+v = 1; those drawn stand for all rows that were not, so that the sum is about that over all rows.
+Training then costs a multiple of the number of labels given, not rows × labels.
+
+Some rows can be held out: each label is trained without them, its weights are noted, and a few more
+passes take them in. So one visit to a label gives both the classifier to keep and one whose scores
+on the rows held out are honest.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix, csr_matrix
+
+from labelspace import progress, threads
+from labelspace.linear import _sampled_hinge_kernels as kernels
+
+LABELS_PER_CALL = 512
+
+
+class Classifiers(NamedTuple):
+    """Weights (n_labels, n_features) and biases (n_labels,) of linear classifiers."""
+
+    weights: csr_matrix
+    biases: NDArray[np.float32]
+
+
+def train_sampled_hinge(
+    X: csr_matrix,
+    Y: csr_matrix,
+    hard: csr_matrix,
+    *,
+    held_out: NDArray[np.bool_] | None = None,
+    labels: NDArray[np.integer] | None = None,
+    C: float = 1.0,
+    per_positive: float = 5.0,
+    fewest: int = 100,
+    heaviest: float = 100.0,
+    tol: float = 0.5,
+    max_passes: int = 8,
+    more_passes: int = 3,
+    min_weight: float = 0.0,
+    n_threads: int | None = None,
+    seed: int = 0,
+) -> tuple[Classifiers, Classifiers]:
+    """Return the classifiers of all rows, and those of the rows that are not held out.
+
+    Parameters
+    ----------
+    X : csr_matrix of shape (n_examples, n_features)
+    Y : csr_matrix of shape (n_examples, n_labels)
+    hard : csr_matrix of shape (n_examples, n_labels)
+        Labels that each row lacks but might be taken to have; where it has them they are ignored.
+    held_out : ndarray of bool (n_examples,), optional
+    labels : ndarray, optional
+        The labels to train; the others get no weights and a bias of -1. All unless given.
+    C : float
+        Weight of the loss against the length of w.
+    per_positive, fewest : float, int
+        How many negatives are drawn: ``fewest`` and so many for each positive.
+    heaviest : float
+        How many rows one that was drawn may stand for.
+    tol : float
+        Spread of the dual gradient at which passes end.
+    max_passes, more_passes : int
+        Passes over a label's rows at most, and over those with the rows held out.
+    min_weight : float
+        Weights closer to zero are left out; biases stay.
+    seed : int
+        The answer is the same for the same seed, whatever the number of threads.
+
+    Examples
+    --------
+    >>> X, Y = csr_matrix([[1.0, 0.0], [0.0, 1.0]]), csr_matrix([[1.0, 0.0], [0.0, 0.0]])
+    >>> (weights, biases), _ = train_sampled_hinge(X, Y, csr_matrix((2, 2)), C=100.0, tol=1e-4)
+    >>> (X @ weights.T.toarray() + biases).round(1)
+    array([[ 1., -1.],
+           [-1., -1.]])
+    """
+    positives, confused = csc_matrix(Y), csc_matrix(hard)
+    labels = np.arange(Y.shape[1]) if labels is None else labels
+    # The largest first, so that threads end together.
+    by_size = np.argsort(-np.diff(positives.indptr)[labels], kind="stable")
+    order = np.asarray(labels, dtype=np.int64)[by_size]
+    if held_out is None:
+        held_out = np.zeros(X.shape[0], dtype=np.bool_)
+    squares = np.zeros(X.shape[0], dtype=np.float32)
+    filled = np.diff(X.indptr) > 0
+    squares[filled] = np.add.reduceat(np.square(X.data), X.indptr[:-1][filled])
+    data = np.ascontiguousarray(X.data, dtype=np.float32)
+
+    def solve(chunk: NDArray[np.int64]) -> _Solved:
+        return _Solved(
+            *kernels.solve(
+                X.indptr,
+                X.indices,
+                data,
+                squares,
+                X.shape[1],
+                positives.indptr,
+                positives.indices,
+                confused.indptr,
+                confused.indices,
+                held_out,
+                chunk,
+                float(per_positive),
+                fewest,
+                float(heaviest),
+                float(C),
+                np.float32(tol),
+                max_passes,
+                more_passes,
+                np.float32(min_weight),
+                seed,
+            )
+        )
+
+    n_threads = threads.resolve(n_threads)
+    n_chunks = max(len(order) // LABELS_PER_CALL, min(4 * n_threads, len(order)), 1)
+    chunks = [order[start::n_chunks] for start in range(n_chunks)]
+    solved = []
+    with (
+        progress.task("training classifiers", total=len(order)) as advance,
+        ThreadPoolExecutor(n_threads) as pool,
+    ):
+        for part in pool.map(solve, chunks):
+            solved.append(part)
+            advance(part.ends.shape[1])
+    return _put_together(solved, chunks, 1, Y.shape[1], X.shape[1]), _put_together(
+        solved, chunks, 0, Y.shape[1], X.shape[1]
+    )
+
+
+class _Solved(NamedTuple):
+    """What the kernel gives for a chunk of labels; of all rows second, without some first."""
+
+    biases: NDArray[np.float32]
+    ends: NDArray[np.int64]
+    partial_features: NDArray[np.int32]
+    partial_values: NDArray[np.float32]
+    full_features: NDArray[np.int32]
+    full_values: NDArray[np.float32]
+
+
+def _put_together(
+    solved: list[_Solved],
+    chunks: list[NDArray[np.int64]],
+    turn: int,
+    n_labels: int,
+    n_features: int,
+) -> Classifiers:
+    order = np.concatenate(chunks)
+    counts = np.concatenate([np.diff(part.ends[turn], prepend=0) for part in solved])
+    weights = csr_matrix(
+        (
+            np.concatenate([part[3 + 2 * turn] for part in solved]),
+            np.concatenate([part[2 + 2 * turn] for part in solved]),
+            np.concatenate(([0], np.cumsum(counts))),
+        ),
+        shape=(len(order), n_features),
+    )
+    place = np.full(n_labels, -1)
+    place[order] = np.arange(len(order))
+    biases = np.full(n_labels, -1.0, dtype=np.float32)
+    biases[order] = np.concatenate([part.biases[turn] for part in solved])
+    return Classifiers(_rows_in_order(weights, place), biases)
+
+
+def _rows_in_order(weights: csr_matrix, place: NDArray[np.int64]) -> csr_matrix:
+    """Return a matrix with row ``place[i]`` of ``weights`` as row i, none where that is -1."""
+    there = place >= 0
+    counts = np.zeros(len(place), dtype=np.int64)
+    counts[there] = np.diff(weights.indptr)[place[there]]
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    starts = np.zeros(len(place), dtype=np.int64)
+    starts[there] = weights.indptr[:-1][place[there]]
+    source = np.repeat(starts - indptr[:-1], counts) + np.arange(indptr[-1])
+    ordered = csr_matrix(
+        (weights.data[source], weights.indices[source], indptr),
+        shape=(len(place), weights.shape[1]),
+    )
+    ordered.sort_indices()
+    return ordered

@@ -1,0 +1,1 @@
+"""AnnexML: votes of nearest rows and labels in a learned space."""

@@ -1,0 +1,211 @@
+"""How a learner of AnnexML comes to be: rows are parted, each part is mapped, then indexed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.encoders.linear import LinearEncoder
+from labelspace.ensemble import Index, Learner
+from labelspace.graph.label_knn import LabelGraph, label_knn
+from labelspace.linear.adapt import adapt_map
+from labelspace.linear.contrastive import ContrastiveSettings, train_map
+from labelspace.models.annexml.partition import (
+    Partition,
+    balanced,
+    kmeans_partition,
+    learn_partition,
+)
+from labelspace.search.exact import ExactIndex
+from labelspace.search.ivf import IVFIndex
+from labelspace.search.result import SearchResult
+from labelspace.spaces import sphere
+from labelspace.store import Storable
+
+
+@dataclass(frozen=True)
+class LearnerTraining:
+    """What learners are made from and how.
+
+    Attributes
+    ----------
+    Y : csr_matrix
+        The labels of all rows, with which they vote.
+    training : ContrastiveSettings
+    graph_neighbors, similarity, partition, part_size, balanced, search, n_probes, storage,
+    n_threads
+        As in :class:`labelspace.models.AnnexML`.
+    """
+
+    Y: csr_matrix
+    training: ContrastiveSettings
+    graph_neighbors: int
+    similarity: str
+    partition: str
+    part_size: int
+    balanced: bool
+    search: str
+    n_probes: int
+    storage: str
+    n_threads: int | None
+
+    def graph(self, Y: csr_matrix, seed: int) -> LabelGraph:
+        """Return the neighbours of rows by their labels."""
+        if self.similarity == "smce":
+            from labelspace.models.annexml.smce import smce_graph
+
+            return smce_graph(Y, self.graph_neighbors, seed=seed, n_threads=self.n_threads)
+        return label_knn(
+            Y,
+            self.graph_neighbors,
+            similarity=self.similarity,
+            seed=seed,
+            n_threads=self.n_threads,
+        )
+
+    def learner(
+        self, X: csr_matrix, Y: csr_matrix, graph: LabelGraph, seed: int
+    ) -> Learner | PartitionedLearner:
+        """Learn from rows and the labels that training may see."""
+        n_parts = max(X.shape[0] // self.part_size, 1)
+        if self.partition == "none" or n_parts == 1:
+            return self._map_and_index(X, Y, graph, np.arange(X.shape[0]), self.training, seed)
+        if self.partition == "learned":
+            partition = learn_partition(X, graph, n_parts, seed)
+        elif self.partition == "smce":
+            from labelspace.models.annexml.smce import smce_partition
+
+            partition = smce_partition(X, Y, n_parts, seed, n_threads=1)
+        else:
+            partition = kmeans_partition(X, n_parts, seed)
+        scores = partition.scores(X)
+        assigned = balanced(scores) if self.balanced else scores.argmax(axis=1)
+        parts: list[Learner | None] = []
+        for number in range(partition.n_parts):
+            rows = np.flatnonzero(assigned == number)
+            parts.append(self._part(X, Y, rows, seed + number) if rows.size else None)
+        return PartitionedLearner(partition, parts)
+
+    def append(
+        self,
+        learner: Learner,
+        X: csr_matrix,
+        Y: csr_matrix,
+        graph: LabelGraph | None,
+        new: NDArray[np.int64],
+        n_old: int,
+        seed: int,
+    ) -> None:
+        """Let a learner see new rows; its map learns on where it knows every feature."""
+        if graph is not None:
+            adapt_map(
+                learner.encoder, X, self.Y, graph, n_old, learner.rows.vectors, self._on(), seed
+            )
+        voters = new[(np.diff(X.indptr)[new] > 0) & (np.diff(Y.indptr)[new] > 0)]
+        keys = learner.encode(csr_matrix(X[voters]))
+        learner.rows.add(keys, n_old + voters)
+        if learner.labels is not None and voters.size:
+            labels = csr_matrix(Y[voters])
+            unseen = np.setdiff1d(labels.indices, learner.labels.ids)
+            middles = np.asarray((labels[:, unseen].T @ keys), dtype=np.float32)
+            learner.labels.add(
+                np.column_stack((sphere.keys(middles), np.zeros(unseen.size))), unseen
+            )
+
+    def _part(self, X: csr_matrix, Y: csr_matrix, rows: NDArray[np.int64], seed: int) -> Learner:
+        """Learn from some rows as if there were no others, and no other features."""
+        inside = csr_matrix(X[rows])
+        features = np.unique(inside.indices)
+        labels = csr_matrix(Y[rows])
+        graph = self.graph(labels, seed)
+        # A label's rows lie in several parts, so it has no one place in any of them.
+        settings = replace(self.training, label_weight=0.0)
+        inside = csr_matrix(inside[:, features])
+        learner = self._map_and_index(inside, labels, graph, rows, settings, seed)
+        learner.features = features
+        return learner
+
+    def _map_and_index(
+        self,
+        X: csr_matrix,
+        Y: csr_matrix,
+        graph: LabelGraph,
+        rows: NDArray[np.int64],
+        settings: ContrastiveSettings,
+        seed: int,
+    ) -> Learner:
+        trained = train_map(X, Y, graph, settings, seed)
+        encoder = LinearEncoder(trained.weights, self.storage)
+        # Rows without features lie nowhere, and rows without labels have nothing to say.
+        voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(self.Y.indptr)[rows] > 0))
+        keys = sphere.keys(encoder.encode(csr_matrix(X[voters])))
+        labels = None
+        if trained.labels is not None and trained.biases is not None:
+            labels = self._label_index(trained.labels, trained.biases, keys, rows[voters], seed)
+        return Learner(encoder, self._index(keys, rows[voters], seed), labels)
+
+    def _label_index(
+        self,
+        vectors: NDArray[np.float32],
+        biases: NDArray[np.float32],
+        keys: NDArray[np.float32],
+        voters: NDArray[np.int64],
+        seed: int,
+    ) -> IVFIndex:
+        """Put labels where training placed them, and those it never saw amidst their rows."""
+        unseen = ~vectors.any(axis=1)
+        labels = csr_matrix(self.Y[voters], dtype=np.float32)
+        vectors[unseen] = sphere.keys(np.asarray(labels[:, unseen].T @ keys, dtype=np.float32))
+        placed = np.flatnonzero(vectors.any(axis=1))
+        biased = np.column_stack((vectors[placed], biases[placed]))
+        return self._ivf(biased, placed, seed)
+
+    def _on(self) -> ContrastiveSettings:
+        """Return how maps learn on: gently, since stored rows do not move with them."""
+        return ContrastiveSettings(
+            dim=self.training.dim,
+            gamma=self.training.gamma,
+            n_epochs=2,
+            batch_size=self.training.batch_size,
+            learning_rate=0.02,
+            min_steps=16,
+        )
+
+    def _index(self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int) -> Index:
+        if self.search == "exact":
+            return ExactIndex(keys, ids)
+        return self._ivf(keys, ids, seed)
+
+    def _ivf(self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int) -> IVFIndex:
+        return IVFIndex(keys, ids, n_probes=self.n_probes, storage=self.storage, seed=seed)
+
+
+class PartitionedLearner(Storable):
+    """A partition of the rows and a learner for each part; a query asks the one of its part."""
+
+    def __init__(self, partition: Partition, parts: list[Learner | None]) -> None:
+        self.partition = partition
+        self.parts = parts
+
+    def search(
+        self, X: csr_matrix, n_rows: int, n_labels: int
+    ) -> tuple[SearchResult, SearchResult]:
+        """Return the nearest training rows in each row's part."""
+        found = SearchResult.none(X.shape[0], n_rows)
+        # A part without rows has no learner; its queries go to the next best part.
+        empty = [number for number, learner in enumerate(self.parts) if learner is None]
+        scores = self.partition.scores(X)
+        scores[:, empty] = -np.inf
+        chosen = scores.argmax(axis=1)
+        for number in np.unique(chosen):
+            learner = self.parts[number]
+            if learner is not None:
+                queries = np.flatnonzero(chosen == number)
+                there, _ = learner.search(csr_matrix(X[queries]), n_rows, 0)
+                width = there.ids.shape[1]
+                found.ids[queries, :width] = there.ids
+                found.products[queries, :width] = there.products
+        return found, SearchResult.none(X.shape[0], 0)

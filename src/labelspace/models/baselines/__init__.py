@@ -1,0 +1,1 @@
+"""The methods that every other has to beat."""

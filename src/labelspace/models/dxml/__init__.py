@@ -1,0 +1,1 @@
+"""DXML: votes of nearest rows where walks on the label graph put them."""

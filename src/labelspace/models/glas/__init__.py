@@ -1,0 +1,1 @@
+"""GLaS: rows and labels on one sphere, by a regularised network."""

@@ -1,0 +1,264 @@
+"""Rows and labels on one sphere: the task that GLaS trains (its algorithms 1 and 2).
+
+A batch's rows go through the network, their labels and some others are looked up, and the loss of
+the scores h = s·z·v + b is made small together with λ times a regulariser on the vectors of the
+labels that were drawn for the rows.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from torch import Tensor, nn
+from torch.nn import functional
+
+from labelspace import metrics
+from labelspace.deep import label_losses
+from labelspace.deep.label_sample import LabelSample, LabelSampler
+from labelspace.deep.loop import DeepTask
+from labelspace.deep.row_table import RowTable
+from labelspace.deep.sparse_network import SparseBatch, SparseNetwork
+from labelspace.encoders.network import NetworkEncoder
+from labelspace.graph.cooccurrence import dense_block
+from labelspace.models.glas import regularizers as label_regularizers
+from labelspace.models.glas.label_sphere import LearnedNetwork
+from labelspace.topk import TopK
+
+Floats = NDArray[np.float32]
+
+LOSSES = ("binary", "softmax", "margin", "mining")
+REGULARIZERS = ("glas", "spread-out", "laplacian", "gravity", "none")
+# Steps after which the lengths of the first layer's columns are measured anew.
+_REFRESH = 20
+_BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class GLaSTaskSettings:
+    """What is learned, and by which loss.
+
+    Attributes
+    ----------
+    widths : tuple of int
+        Of the network's layers; the last is the dimension of the space.
+    activation : {"relu", "linear"}
+    weight_norm : bool
+    keep : float
+        Probability ρ with which a non-zero feature is kept.
+    dropout : float
+        Share of hidden outputs that are left out.
+    loss : {"binary", "softmax", "margin", "mining"}
+    all_positives : bool
+        Whether softmax has all of a row's labels for a target, or one that is drawn.
+    margin : float
+    n_hardest : int
+        Labels that negative mining takes.
+    scale : float
+        s of softmax and binary, at the start; it is learned on if labels have biases.
+    biases : bool
+        Whether labels have a b.
+    n_sampled : int
+        Labels that a batch is scored against; all if there are no more.
+    regularizer : {"glas", "spread-out", "laplacian", "gravity", "none"}
+    weight : float
+        λ of the regulariser.
+    """
+
+    widths: tuple[int, ...] = (512, 512)
+    activation: str = "relu"
+    weight_norm: bool = False
+    keep: float = 0.8
+    dropout: float = 0.0
+    loss: str = "binary"
+    all_positives: bool = True
+    margin: float = 0.3
+    n_hardest: int = 10
+    scale: float = 20.0
+    biases: bool = True
+    n_sampled: int = 4096
+    regularizer: str = "glas"
+    weight: float = 10.0
+
+
+class GLaSTask(DeepTask):
+    """Rows and labels on one sphere.
+
+    Parameters
+    ----------
+    X, Y : csr_matrix
+        Training rows; each has a label.
+    settings : GLaSTaskSettings
+    likeness : csr_matrix of shape (n_labels, n_labels), optional
+        For the regularisers that ask which labels come together.
+    held_out : (X, Y), optional
+        Rows to measure quality on.
+    start : (network, label vectors, biases), optional
+        What was learned before, to learn on from.
+    seed : int
+    device : torch.device or str
+    """
+
+    def __init__(
+        self,
+        X: csr_matrix,
+        Y: csr_matrix,
+        settings: GLaSTaskSettings,
+        *,
+        likeness: csr_matrix | None = None,
+        held_out: tuple[csr_matrix, csr_matrix] | None = None,
+        start: tuple[NetworkEncoder, Floats, Floats] | None = None,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.X = X
+        self.settings = settings
+        self.likeness = likeness
+        self.held_out = held_out
+        self.device = device
+        self.sampler = LabelSampler(Y, settings.n_sampled)
+        self.counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        self.network = SparseNetwork(
+            X.shape[1],
+            settings.widths,
+            activation=settings.activation,
+            weight_norm=settings.weight_norm,
+            dropout=settings.dropout,
+            seed=seed,
+            device=device,
+        )
+        self.module = self.network
+        log_scale = torch.tensor(float(np.log(settings.scale)), device=device)
+        self.log_scale = nn.Parameter(log_scale, requires_grad=settings.biases)
+        self.network.register_parameter("log_scale", self.log_scale)
+        if start is None:
+            vectors, biases = self._first_vectors(seed), self._first_biases()
+        else:
+            encoder, vectors, biases = start
+            self.network.take(encoder)
+        self.labels = RowTable(torch.from_numpy(vectors).to(device))
+        self.biases = RowTable(torch.from_numpy(biases)[:, None].to(device))
+        self.tables = {"features": self.network.table, "labels": self.labels}
+        if settings.biases:
+            self.tables["biases"] = self.biases
+
+    def loss(self, rows: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Tensor]:
+        sample = self.sampler.draw(rows, rng)
+        batch = SparseBatch.of(self.X[rows], self.device, keep=self.settings.keep, rng=rng)
+        ids = self._put(sample.labels)
+        Z = self.network(batch)
+        V = functional.normalize(self.labels.rows(ids), dim=1)
+        scores = Z @ V.T
+        if self.settings.loss in ("binary", "softmax"):
+            scores = scores * self.log_scale.exp()
+        if self.settings.biases:
+            scores = scores + self.biases.rows(ids)[:, 0]
+        fit = self._fit(scores, sample)
+        if self.settings.regularizer == "none" or not self.settings.weight:
+            return {"loss": fit}
+        penalty = self._penalty(Z, V, sample)
+        return {"loss": fit + self.settings.weight * penalty, "fit": fit, "penalty": penalty}
+
+    def evaluate(self) -> dict[str, float]:
+        if self.held_out is None:
+            return {}
+        X, Y = self.held_out
+        n_examples = self.sampler.Y.shape[0]
+        top = self.rank(X, min(5, Y.shape[1]))
+        found = metrics.evaluate(
+            Y, top, ks=(1, top.k), label_counts=self.counts, n_examples=n_examples
+        )
+        learned = slice(0, X.shape[0])
+        known = metrics.evaluate(self.sampler.Y[learned], self.rank(self.X[learned], 1), ks=(1,))
+        return found | {"train P@1": known["P@1"]}
+
+    def identity(self) -> str:
+        parts = (self.X.indptr, self.X.indices, self.X.data, self.sampler.Y.indices)
+        sums = [zlib.crc32(np.ascontiguousarray(part).tobytes()) for part in parts]
+        return f"{sums} {self.settings}"
+
+    def before_step(self, step: int) -> None:
+        if step % _REFRESH == 0:
+            self.network.refresh()
+
+    @torch.no_grad()
+    def rank(self, X: csr_matrix, k: int) -> TopK:
+        """Return the labels with the largest scores, all labels looked at."""
+        V = functional.normalize(self.labels.values, dim=1)
+        parts = []
+        for start in range(0, X.shape[0], _BLOCK):
+            Z = self.network(SparseBatch.of(X[start : start + _BLOCK], self.device))
+            scores = self.score_scale * (Z @ V.T) + self.biases.values[:, 0]
+            best = scores.topk(k, dim=1)
+            parts.append(TopK(best.indices.cpu().numpy(), best.values.cpu().numpy()))
+        return TopK.stack(parts)
+
+    @property
+    def score_scale(self) -> float:
+        """s, by which inner products are multiplied before a bias is added."""
+        if self.settings.loss in ("binary", "softmax"):
+            return float(self.log_scale.detach().exp())
+        return 1.0
+
+    def taken(self, storage: str) -> LearnedNetwork:
+        """Return what has been learned, in a form that needs no torch."""
+        vectors, biases = self.label_vectors()
+        return LearnedNetwork(self.network.exported(storage), vectors, biases, self.score_scale)
+
+    @torch.no_grad()
+    def label_vectors(self) -> tuple[Floats, Floats]:
+        """Return unit vectors of labels, and their biases."""
+        V = functional.normalize(self.labels.values, dim=1)
+        return V.cpu().numpy().copy(), self.biases.values[:, 0].cpu().numpy().copy()
+
+    def _fit(self, scores: Tensor, sample: LabelSample) -> Tensor:
+        relevant = self._put(sample.relevant)
+        chosen = self._put(sample.chosen)
+        weights = None if sample.weights is None else self._put(sample.weights)
+        chosen_settings = self.settings
+        if chosen_settings.loss == "margin":
+            return label_losses.margin(scores, relevant, chosen, chosen_settings.margin)
+        if chosen_settings.loss == "mining":
+            return label_losses.negative_mining(
+                scores, relevant, chosen, chosen_settings.margin, chosen_settings.n_hardest
+            )
+        if chosen_settings.loss == "softmax":
+            target = None if chosen_settings.all_positives else chosen
+            return label_losses.softmax(scores, relevant, target, weights)
+        return label_losses.binary(scores, relevant, weights)
+
+    def _penalty(self, Z: Tensor, V: Tensor, sample: LabelSample) -> Tensor:
+        drawn = np.unique(sample.chosen)
+        some = V[self._put(drawn)]
+        kind = self.settings.regularizer
+        if kind == "gravity":
+            return label_regularizers.gravity(Z, some)
+        if kind == "spread-out":
+            return label_regularizers.spread_out(some)
+        assert self.likeness is not None
+        likeness = self._put(dense_block(self.likeness, sample.labels[drawn]))
+        if kind == "laplacian":
+            return label_regularizers.laplacian(some, likeness)
+        return label_regularizers.glas(some, likeness)
+
+    def _first_vectors(self, seed: int) -> Floats:
+        dim = self.settings.widths[-1]
+        rng, drawn = np.random.default_rng(seed), np.empty((self.counts.size, dim), np.float32)
+        for block in np.array_split(drawn, -(-len(drawn) // _BLOCK)):  # whole, in double, is much
+            block[:] = rng.standard_normal(block.shape) / dim**0.5
+        return drawn
+
+    def _first_biases(self) -> Floats:
+        """Return the logit of each label's frequency, which is what a label knows of itself."""
+        if self.settings.loss != "binary":
+            return np.zeros(self.counts.size, dtype=np.float32)
+        share = (self.counts + 0.5) / (self.sampler.Y.shape[0] + 1.0)
+        return np.log(share / (1.0 - share)).astype(np.float32)
+
+    def _put(self, array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)

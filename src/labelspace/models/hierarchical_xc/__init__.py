@@ -1,0 +1,1 @@
+"""HierarchicalXC: a binary tree of labels, searched best first."""

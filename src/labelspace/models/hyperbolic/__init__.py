@@ -1,0 +1,1 @@
+"""Hyperbolic: rows and labels in one Poincaré ball."""

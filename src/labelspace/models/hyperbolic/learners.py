@@ -1,0 +1,74 @@
+"""A learner of Hyperbolic: a map into the space, and the places of rows and labels there."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.models.hyperbolic.encoder import SpaceEncoder
+from labelspace.models.hyperbolic.metric_index import SPACES, MetricIndex
+from labelspace.models.hyperbolic.training import JointSettings, train_joint
+from labelspace.search.result import NO_KEY, SearchResult
+from labelspace.selection import usable_rows
+from labelspace.store import Storable
+
+
+class JointLearner(Storable):
+    """A trained map, and indexes of the training rows and of the labels by their places."""
+
+    def __init__(self, encoder: SpaceEncoder, rows: MetricIndex, labels: MetricIndex) -> None:
+        self.encoder = encoder
+        self.rows = rows
+        self.labels = labels
+
+    @classmethod
+    def trained(
+        cls,
+        X: csr_matrix,
+        Y: csr_matrix,
+        held_out: NDArray[np.int64],
+        settings: JointSettings,
+        *,
+        search: str,
+        n_probes: int,
+        storage: str,
+        seed: int,
+    ) -> JointLearner:
+        """Learn from rows that are not held out; all of them vote."""
+        learned = train_joint(X, Y, settings, seed, held_out)
+        encoder = SpaceEncoder(learned.weights, learned.top, settings.space, settings.way, storage)
+
+        def index(places: NDArray[np.floating], ids: NDArray[np.int64]) -> MetricIndex:
+            return MetricIndex(
+                settings.space, places, ids, search=search, n_probes=n_probes, seed=seed
+            )
+
+        voters = usable_rows(X, Y)
+        seen = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
+        rows = index(encoder.encode(csr_matrix(X[voters])), voters)
+        return cls(encoder, rows, index(learned.labels[seen], seen))
+
+    def search(
+        self, X: csr_matrix, n_rows: int, n_labels: int
+    ) -> tuple[SearchResult, SearchResult]:
+        """Return the nearest training rows and the nearest labels of each row."""
+        U = self.encoder.encode(X)
+        found = self.rows.search(U, n_rows), self.labels.search(U, n_labels)
+        # A query without known features lies nowhere: nothing is near to it.
+        nowhere = np.diff(X.indptr) == 0
+        for one in found:
+            one.ids[nowhere] = NO_KEY
+        return found
+
+    def append(self, X: csr_matrix, Y: csr_matrix, n_old: int) -> None:
+        """Put new rows where the map has them, and new labels amid their rows."""
+        voters = usable_rows(X, Y)
+        if not voters.size:
+            return
+        U = self.encoder.encode(csr_matrix(X[voters]))
+        self.rows.add(U, n_old + voters)
+        given = csr_matrix(Y[voters])
+        new = np.setdiff1d(given.indices, self.labels.ids)
+        middles = SPACES[self.rows.space].midpoints(csr_matrix(given.T)[new], U)
+        self.labels.add(middles, new)

@@ -1,0 +1,149 @@
+"""Balanced label trees: splits learned with their predictors, labels in several children.
+
+Deng, Satheesh, Berg and Fei-Fei (2011) answer three limits of label trees. They need no one-vs-all
+classifiers, since each node learns its split and its predictors in turns; a label may be in several
+children, so that a row which goes either way still finds it; and how many labels a step may leave
+is bounded, so that the tree is even where rows go. The bound trades accuracy against cost:
+
+    max accuracy of the children   such that   mean share of labels left ≤ ambiguity / branching
+
+See ``training.balanced`` for the turns. The finished tree is trained and walked as a ``LabelTree``.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.utils._param_validation import Interval
+
+from labelspace import progress
+from labelspace.graph.tree import Labels, Tree, grow
+from labelspace.models.label_trees.balanced import balanced_split
+from labelspace.models.label_trees.label_tree import LabelTree
+from labelspace.models.label_trees.tree_ranker import Slack
+
+
+class BalancedLabelTree(LabelTree):
+    """A label tree whose splits are learned, may overlap, and are bounded in cost.
+
+    Parameters
+    ----------
+    ambiguity : float, default=1.5
+        Labels that a step of the walk may leave on average, as a multiple of what an even split
+        would leave, three quarters at most. 1 is the cheapest tree, without overlap; more lets
+        labels be in several children: better answers for more inner products. Each level may have
+        so many times the leaves of the one above, so overlap wants a wide tree.
+    n_rounds : int, default=2
+        Turns of learning a node's predictors and moving its labels.
+    branching, leaf_size, max_depth, balance, beam
+        The tree and the walk; as in :class:`labelspace.models.LabelTree`.
+    slack : {"auto", "row", "node"}, default="auto"
+    C, min_weight, idf, tol, max_iter
+        The predictors; as in :class:`labelspace.models.LabelTree`, relaxation 2.
+    k, threshold, random_state, n_threads
+        As in every estimator; see :class:`labelspace.base.LabelRanker`.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The shape of the tree; a label may have several leaves.
+    index_ : TreeIndex
+        Its predictors, ready to be walked.
+    C_ : float
+        The C that was used.
+    n_iter_ : int
+        The most passes over rows that were made.
+
+    Examples
+    --------
+    >>> from labelspace.models import BalancedLabelTree
+    >>> X = [[1.0, 0.0], [0.9, 0.2], [0.0, 1.0], [0.1, 0.8]]
+    >>> model = BalancedLabelTree(random_state=0).fit(X, ["red", "red", "round", "round"])
+    >>> model.predict([[0.7, 0.1]])
+    array(['red'], dtype='<U5')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        name: rule
+        for name, rule in LabelTree._parameter_constraints.items()
+        if name not in {"relaxation", "affinity"}
+    } | {
+        "ambiguity": [Interval(Real, 1, None, closed="left")],
+        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        ambiguity: float = 1.5,
+        n_rounds: int = 2,
+        branching: int = 16,
+        leaf_size: int = 64,
+        max_depth: int | None = None,
+        balance: float = 0.8,
+        beam: int = 10,
+        slack: Slack = "auto",
+        C: float | Literal["auto"] = "auto",
+        min_weight: float = 0.05,
+        idf: bool | Literal["auto"] = "auto",
+        tol: float = 0.1,
+        max_iter: int = 100,
+        k: int = 5,
+        threshold: float | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(
+            slack=slack,
+            branching=branching,
+            leaf_size=leaf_size,
+            max_depth=max_depth,
+            balance=balance,
+            beam=beam,
+            C=C,
+            min_weight=min_weight,
+            idf=idf,
+            tol=tol,
+            max_iter=max_iter,
+            k=k,
+            threshold=threshold,
+            random_state=random_state,
+            n_threads=n_threads,
+        )
+        self.ambiguity = ambiguity
+        self.n_rounds = n_rounds
+
+    def _learn_tree(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
+        """Split the labels that any row has, each node on the rows that it holds a label of."""
+        by_label = Y.tocsc()
+
+        def split(held: Labels) -> list[Labels]:
+            here = csr_matrix(by_label[:, held])
+            rows = np.flatnonzero(np.diff(here.indptr))
+            parts = balanced_split(
+                csr_matrix(Z[rows]),
+                csr_matrix(here[rows]),
+                self._n_parts(held.size),
+                ambiguity=self.ambiguity,
+                balance=self.balance,
+                n_rounds=self.n_rounds,
+                n_threads=self.n_threads,
+                seed=seed,
+            )
+            advance(1)
+            return [held[part] for part in parts]
+
+        labels = np.flatnonzero(self.label_counts_)
+        if not labels.size:
+            labels = np.zeros(1, dtype=np.int64)
+        with progress.task("splitting labels") as advance:
+            return grow(
+                labels, Y.shape[1], split, leaf_size=self.leaf_size, max_depth=self.max_depth
+            )
+
+    def _n_parts(self, n_labels: int) -> int:
+        """Return how many children to make: no more than leaf-sized ones, with overlap, need."""
+        return min(self.branching, max(2, int(np.ceil(self.ambiguity * n_labels / self.leaf_size))))

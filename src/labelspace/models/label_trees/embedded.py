@@ -1,0 +1,138 @@
+"""A linear map of rows and a vector for each node of a label tree, learned in one small space.
+
+A row is mapped to z = Wx, a child c of a node scores z·V_c + b_c, and the scores of siblings are
+to be told apart as in ``training.siblings``:
+
+    min  γ‖W‖² + (1/m) Σ_i ξ_i²   such that   z_i·V_r + b_r ≥ z_i·V_s + b_s + 1 − ξ_i,   ‖V_c‖ ≤ 1
+
+for siblings r (right) and s (wrong) on the way of row i, or with a yes or no of each child instead
+of the pair. Labels without a tree are the children of a single root. Where a node has very many
+children, a row is compared with some of them: those said to be near the right ones, and random
+ones. Plain stochastic descent with AdaGrad's steps; with V fixed the problem is convex.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace import progress
+from labelspace.graph.tree import Tree
+from labelspace.models.label_trees import _embedded_kernels as kernels
+
+
+@dataclass(frozen=True)
+class EmbeddedSettings:
+    """How to learn.
+
+    Attributes
+    ----------
+    dim : int
+        Dimensions of the small space.
+    each : bool
+        Whether each child says yes or no by itself, for rows with several labels; otherwise one
+        slack per row, for its worst pair of siblings.
+    n_epochs : int
+        Passes over the rows.
+    learning_rate : float
+    decay : float
+        γ: how much the lengths of W count.
+    n_sampled : int
+        Children that a row is compared with where there are more.
+    """
+
+    dim: int = 100
+    each: bool = False
+    n_epochs: int = 20
+    learning_rate: float = 0.1
+    decay: float = 1e-6
+    n_sampled: int = 256
+
+
+class Embedded(NamedTuple):
+    """The map (n_features, dim), the nodes' vectors (n_nodes, dim) and biases (n_nodes,)."""
+
+    weights: NDArray[np.float32]
+    vectors: NDArray[np.float32]
+    biases: NDArray[np.float32]
+
+
+def train_embedded(
+    X: csr_matrix,
+    tree: Tree,
+    right: csr_matrix,
+    settings: EmbeddedSettings,
+    *,
+    vectors: NDArray[np.float32] | None = None,
+    near: csr_matrix | None = None,
+    seed: int = 0,
+) -> Embedded:
+    """Learn the map and the vectors.
+
+    Parameters
+    ----------
+    X : csr_matrix of shape (n_examples, n_features)
+    tree : Tree
+    right : csr_matrix of shape (n_examples, n_nodes)
+        Which nodes each row is at.
+    settings : EmbeddedSettings
+    vectors : ndarray of shape (n_nodes, dim), optional
+        Vectors that stay as they are, compared by distance: biases are -½‖V‖².
+    near : csr_matrix of shape (n_nodes, n_nodes), optional
+        Siblings to compare a right node with, where there are too many.
+    """
+    random = np.random.default_rng(seed)
+    weights = random.standard_normal((X.shape[1], settings.dim), dtype=np.float32)
+    weights *= np.float32(settings.dim**-0.5)
+    fixed = vectors is not None
+    if vectors is None:
+        # Where the rows of a node begin, its vector does too.
+        vectors = kernels.unit_rows(np.ascontiguousarray(right.T @ (X @ weights), dtype=np.float32))
+        biases: NDArray[np.float32] = np.zeros(tree.n_nodes, dtype=np.float32)
+        if settings.each and np.diff(tree.first_child).max() > settings.n_sampled:
+            biases = _usual(tree, right)
+    else:
+        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        biases = (-0.5 * np.square(vectors).sum(axis=1)).astype(np.float32)
+    near = csr_matrix((tree.n_nodes, tree.n_nodes), dtype=np.float32) if near is None else near
+    state = kernels.begin(weights, vectors)
+    rows = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(right.indptr) > 0))
+    for _ in progress.track(range(settings.n_epochs), "learning the space"):
+        kernels.epoch(
+            random.permutation(rows),
+            X.indptr,
+            X.indices,
+            np.ascontiguousarray(X.data, dtype=np.float32),
+            tree.first_child,
+            tree.parents,
+            right.indptr,
+            right.indices,
+            near.indptr,
+            near.indices,
+            weights,
+            vectors,
+            biases,
+            *state,
+            fixed,
+            settings.each,
+            settings.n_sampled,
+            np.float32(settings.learning_rate),
+            np.float32(settings.decay),
+            int(random.integers(2**31)),
+        )
+    return Embedded(weights, vectors, biases)
+
+
+def _usual(tree: Tree, right: csr_matrix) -> NDArray[np.float32]:
+    """Return the best yes or no of each node for all rows that come to its parent: 2p - 1.
+
+    Where children are sampled, a bias is seldom stepped; begun at zero, all those of rare labels
+    would for long pull at the map instead.
+    """
+    n_rows = np.bincount(right.indices, minlength=tree.n_nodes)
+    shares = n_rows / np.maximum(n_rows[np.maximum(tree.parents, 0)], 1)
+    return (2.0 * shares - 1.0).astype(np.float32)

@@ -1,0 +1,176 @@
+"""Label embedding: rows and labels in one small space, where a label costs a short product.
+
+Bengio, Weston and Grangier (2010) map a row to Wx and give each label a vector V_y; the label of
+largest product wins. W and V are learned together, which is not convex,
+
+    min γ‖W‖² + (1/m) Σ_i ξ_i²   such that   (Wx_i)·V_y ≥ (Wx_i)·V_j + 1 − ξ_i,   ‖V_j‖ ≤ 1
+
+or in a sequence of convex problems: V by Laplacian eigenmaps of an affinity of labels, so that
+labels that are easily confused lie together, then W such that a row is nearer to its label than to
+others, ‖Wx_i − V_y‖² + 1 ≤ ‖Wx_i − V_j‖² + ξ_i.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from labelspace.base import LabelRanker
+from labelspace.encoders.linear import LinearEncoder
+from labelspace.encoders.unit_rows import UnitRows
+from labelspace.ensemble import with_constant
+from labelspace.graph.spectral import laplacian_eigenmaps
+from labelspace.graph.tree import Tree, flat
+from labelspace.models.label_trees.embedded import EmbeddedSettings, train_embedded
+from labelspace.models.label_trees.structure import AFFINITIES, label_affinity
+from labelspace.models.label_trees.tree_ranker import Slack, slack_by_row
+from labelspace.search.exact import ExactIndex
+from labelspace.topk import TopK
+
+
+class LabelEmbedding(LabelRanker):
+    """A linear map of rows into a small space, and a vector there for each label.
+
+    Parameters
+    ----------
+    learning : {"joint", "sequence"}, default="joint"
+        Whether map and vectors are learned together, or first the vectors from the affinity of
+        labels and then the map.
+    dim : int, default=100
+        Dimensions of the space.
+    slack : {"auto", "row", "node"}, default="auto"
+        Whether a row asks for a margin between its labels and the worst other, or for a yes or no
+        of each label, which is better with several labels. "auto" takes "row" if every row has
+        one label.
+    affinity : {"auto", "confusion", "centroid", "cooccurrence"}, default="auto"
+        What says that labels are alike; see :class:`labelspace.models.LabelTree`.
+    n_epochs : int, default=10
+        Passes over the rows.
+    learning_rate : float, default=0.05
+    decay : float, default=1e-6
+        γ: larger keeps the map shorter.
+    n_sampled : int, default=1024
+        Labels that a row is compared with in training: those alike to its own, and random ones.
+    idf : bool or "auto", default="auto"
+        Whether features are weighted by inverse document frequency; "auto" does so where all are
+        whole numbers: 0-1 features or counts.
+    k, threshold, random_state, n_threads
+        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are products in the
+        space.
+
+    Attributes
+    ----------
+    encoder_ : LinearEncoder
+        The map.
+    labels_ : ExactIndex
+        The vectors of the labels that any row has, each with its bias.
+
+    Examples
+    --------
+    >>> from labelspace.models import LabelEmbedding
+    >>> X = [[1.0, 0.0], [0.9, 0.2], [0.0, 1.0], [0.1, 0.8]]
+    >>> model = LabelEmbedding(random_state=0).fit(X, ["red", "red", "round", "round"])
+    >>> model.predict([[0.7, 0.1]])
+    array(['red'], dtype='<U5')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelRanker._parameter_constraints,
+        "learning": [StrOptions({"joint", "sequence"})],
+        "dim": [Interval(Integral, 1, None, closed="left")],
+        "slack": [StrOptions({"auto", "row", "node"})],
+        "affinity": [StrOptions({"auto", *AFFINITIES})],
+        "n_epochs": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "decay": [Interval(Real, 0, None, closed="left")],
+        "n_sampled": [Interval(Integral, 2, None, closed="left")],
+        "idf": ["boolean", StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        learning: Literal["joint", "sequence"] = "joint",
+        dim: int = 100,
+        slack: Slack = "auto",
+        affinity: str = "auto",
+        n_epochs: int = 10,
+        learning_rate: float = 0.05,
+        decay: float = 1e-6,
+        n_sampled: int = 1024,
+        idf: bool | Literal["auto"] = "auto",
+        k: int = 5,
+        threshold: float | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.learning = learning
+        self.dim = dim
+        self.slack = slack
+        self.affinity = affinity
+        self.n_epochs = n_epochs
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.n_sampled = n_sampled
+        self.idf = idf
+
+    def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        Z = self.rows_.encode(X)
+        labels = np.flatnonzero(self.label_counts_)
+        tree = flat(labels, Y.shape[1])
+        alike = None
+        if self.learning == "sequence" or labels.size > self.n_sampled:
+            alike = label_affinity(Z, Y, self.affinity, n_threads=self.n_threads, seed=seed)
+            alike = csr_matrix(alike[labels][:, labels])
+        trained = train_embedded(
+            Z,
+            tree,
+            tree.right_nodes(Y),
+            self._settings(Y),
+            vectors=self._places(alike, seed) if self.learning == "sequence" else None,
+            near=None if alike is None else _as_nodes(alike, tree),
+            seed=seed,
+        )
+        self.encoder_ = LinearEncoder(trained.weights)
+        keys = np.column_stack((trained.vectors, trained.biases))[1:]
+        self.labels_ = ExactIndex(keys.astype(np.float32), labels)
+
+    def _settings(self, Y: csr_matrix) -> EmbeddedSettings:
+        return EmbeddedSettings(
+            dim=self.dim,
+            each=not slack_by_row(self.slack, Y),
+            n_epochs=self.n_epochs,
+            learning_rate=self.learning_rate,
+            decay=self.decay,
+            n_sampled=self.n_sampled,
+        )
+
+    def _places(self, alike: csr_matrix | None, seed: int) -> NDArray[np.float32]:
+        """Return where eigenmaps put the labels, at length one; the root, node 0, is nowhere."""
+        assert alike is not None
+        found = laplacian_eigenmaps(alike, self.dim, seed)
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+        places = np.divide(found, lengths, out=np.zeros_like(found), where=lengths > 0)
+        return np.concatenate((np.zeros((1, self.dim), dtype=np.float32), places))
+
+    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
+        Z = self.encoder_.encode(self.rows_.encode(X))
+        found = self.labels_.search(with_constant(Z), k)
+        return TopK(found.ids, found.products)
+
+
+def _as_nodes(alike: csr_matrix, tree: Tree) -> csr_matrix:
+    """Return an affinity of labels as one of the nodes of a flat tree, whose root comes first."""
+    pairs = alike.tocoo()
+    return csr_matrix(
+        (pairs.data, (pairs.row + 1, pairs.col + 1)), shape=(tree.n_nodes, tree.n_nodes)
+    )

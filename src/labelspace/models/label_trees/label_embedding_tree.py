@@ -1,0 +1,147 @@
+"""Label embedding trees: a label tree that is walked in a small space.
+
+The row is mapped once to Wx; every node of the tree has a vector V_c there, so that a step of the
+walk compares short dense vectors (Bengio, Weston and Grangier, 2010). Map and vectors are learned
+together, by margins between siblings with one slack for a row's whole way,
+
+    min γ‖W‖² + (1/m) Σ_i ξ_i²   such that   (Wx_i)·V_r ≥ (Wx_i)·V_s + 1 − ξ_i,   ‖V_c‖ ≤ 1
+
+for siblings r, s on the way of row i, of which r holds its label and s does not. The tree is that
+of ``LabelTree``.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+from scipy.sparse import csr_matrix
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+
+from labelspace.encoders.linear import LinearEncoder
+from labelspace.encoders.unit_rows import UnitRows
+from labelspace.models.label_trees.embedded import EmbeddedSettings, train_embedded
+from labelspace.models.label_trees.tree_ranker import Slack, TreeRanker, slack_by_row
+from labelspace.search.tree_beam import BeamResult, DenseTreeIndex
+
+_SHARPNESS = 3.0  # a margin of 1 is then a probability of 0.95
+
+
+class LabelEmbeddingTree(TreeRanker):
+    """A tree of labels whose nodes are vectors in a small space.
+
+    Parameters
+    ----------
+    dim : int, default=100
+        Dimensions of the space.
+    slack : {"auto", "row", "node"}, default="auto"
+        Whether a row has one slack for its whole way, as in the paper, or one for each child that
+        it meets, which asks every child for a yes or no: better with several labels. "auto" takes
+        "row" if every row has one label.
+    affinity, branching, leaf_size, max_depth, balance
+        The tree; as in :class:`labelspace.models.LabelTree`.
+    beam : int, default=10
+        Nodes of each level that the walk keeps; 1 follows the best child alone.
+    n_epochs : int, default=10
+        Passes over the rows.
+    learning_rate : float, default=0.05
+    decay : float, default=1e-6
+        γ: larger keeps the map shorter.
+    idf : bool or "auto", default="auto"
+        Whether features are weighted by inverse document frequency; "auto" does so where all are
+        whole numbers: 0-1 features or counts.
+    k, threshold, random_state, n_threads
+        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are products of
+        the probabilities of a path's steps.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The shape of the tree.
+    encoder_ : LinearEncoder
+        The map.
+    index_ : DenseTreeIndex
+        The nodes' vectors, ready to be walked.
+
+    Examples
+    --------
+    >>> from labelspace.models import LabelEmbeddingTree
+    >>> X = [[1.0, 0.0], [0.9, 0.2], [0.0, 1.0], [0.1, 0.8]]
+    >>> model = LabelEmbeddingTree(random_state=0).fit(X, ["red", "red", "round", "round"])
+    >>> model.predict([[0.7, 0.1]])
+    array(['red'], dtype='<U5')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **TreeRanker._parameter_constraints,
+        "dim": [Interval(Integral, 1, None, closed="left")],
+        "n_epochs": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "decay": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        dim: int = 100,
+        slack: Slack = "auto",
+        affinity: str = "auto",
+        branching: int = 16,
+        leaf_size: int = 64,
+        max_depth: int | None = None,
+        balance: float = 0.8,
+        beam: int = 10,
+        n_epochs: int = 10,
+        learning_rate: float = 0.05,
+        decay: float = 1e-6,
+        idf: bool | Literal["auto"] = "auto",
+        k: int = 5,
+        threshold: float | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(
+            slack=slack,
+            affinity=affinity,
+            branching=branching,
+            leaf_size=leaf_size,
+            max_depth=max_depth,
+            balance=balance,
+            beam=beam,
+            idf=idf,
+            k=k,
+            threshold=threshold,
+            random_state=random_state,
+            n_threads=n_threads,
+        )
+        self.dim = dim
+        self.n_epochs = n_epochs
+        self.learning_rate = learning_rate
+        self.decay = decay
+
+    def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        Z = self.rows_.encode(X)
+        self.tree_ = self._learn_tree(Z, Y, seed)
+        each = not slack_by_row(self.slack, Y)
+        settings = EmbeddedSettings(
+            dim=self.dim,
+            each=each,
+            n_epochs=self.n_epochs,
+            learning_rate=self.learning_rate,
+            decay=self.decay,
+        )
+        trained = train_embedded(Z, self.tree_, self.tree_.right_nodes(Y), settings, seed=seed)
+        self.encoder_ = LinearEncoder(trained.weights)
+        self.index_ = DenseTreeIndex(
+            self.tree_,
+            trained.vectors,
+            trained.biases,
+            link="logistic" if each else "softmax",
+            sharpness=_SHARPNESS,
+        )
+
+    def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> BeamResult:
+        return self.index_.walk(self.encoder_.encode(Z), k, beam)

@@ -1,0 +1,1 @@
+"""LabelSpace, the default method."""

@@ -1,0 +1,83 @@
+"""Compiled loops that find candidates and what speaks for them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from labelspace._topk_kernels import insert
+
+
+@njit(cache=True, nogil=True)
+def gather(
+    indptr,
+    indices,
+    data,
+    Z,
+    voted,
+    votes,
+    weight_ptr,
+    weight_labels,
+    weights,
+    biases,
+    vectors,
+    scales,
+    n_by_margin,
+    labels,
+    margins,
+    shares,
+    nearness,
+):
+    n_labels = biases.shape[0]
+    sums = np.zeros(n_labels, dtype=np.float32)
+    touched = np.empty(n_labels, dtype=np.int32)
+    is_touched = np.zeros(n_labels, dtype=np.bool_)
+    best = np.empty(n_by_margin, dtype=np.int64)
+    best_margins = np.empty(n_by_margin, dtype=np.float32)
+    for row in range(indptr.shape[0] - 1):
+        n_touched = 0
+        for entry in range(indptr[row], indptr[row + 1]):
+            value = data[entry]
+            for place in range(weight_ptr[indices[entry]], weight_ptr[indices[entry] + 1]):
+                label = weight_labels[place]
+                if not is_touched[label]:
+                    is_touched[label] = True
+                    touched[n_touched] = label
+                    n_touched += 1
+                sums[label] += value * weights[place]
+        filled = 0
+        for at in range(voted.shape[1]):
+            label = voted[row, at]
+            if label < 0:
+                break
+            labels[row, filled] = label
+            margins[row, filled] = sums[label] + biases[label]
+            shares[row, filled] = votes[row, at]
+            nearness[row, filled] = _cosine(Z[row], vectors[label], scales[label])
+            filled += 1
+            if is_touched[label]:
+                # Already a candidate: not to be found again among the highest margins.
+                is_touched[label] = False
+        n_best = 0
+        for at in range(n_touched):
+            label = touched[at]
+            if is_touched[label]:
+                margin = sums[label] + biases[label]
+                if n_best < n_by_margin or margin >= best_margins[n_by_margin - 1]:
+                    n_best = insert(best, best_margins, n_best, label, margin)
+            is_touched[label] = False
+            sums[label] = 0.0
+        for at in range(n_best):
+            label = best[at]
+            labels[row, filled] = label
+            margins[row, filled] = best_margins[at]
+            nearness[row, filled] = _cosine(Z[row], vectors[label], scales[label])
+            filled += 1
+
+
+@njit(cache=True, fastmath=True, nogil=True)
+def _cosine(vector, key, scale):
+    product = np.float32(0.0)
+    for t in range(vector.shape[0]):
+        product += vector[t] * np.float32(key[t])
+    return product * scale

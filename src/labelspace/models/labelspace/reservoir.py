@@ -1,0 +1,38 @@
+"""A few of all rows seen so far, kept so that what is learned later has something to differ from.
+
+However rows come, all at once or in many updates, each is among those kept with the same chance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix, vstack
+
+LARGEST = 1000
+
+
+def reservoir(X: csr_matrix, seed: int, largest: int = LARGEST) -> csr_matrix:
+    """Return some rows of ``X``, drawn without repetition; all where they are few."""
+    return _some(X, min(largest, X.shape[0]), np.random.default_rng(seed))
+
+
+def refreshed(
+    kept: csr_matrix, n_seen: int, more: csr_matrix, seed: int, largest: int = LARGEST
+) -> csr_matrix:
+    """Return a background of ``n_seen`` rows, of which ``kept`` were kept, and of ``more`` rows.
+
+    >>> kept = reservoir(csr_matrix(np.zeros((50, 2))), seed=0, largest=10)
+    >>> refreshed(kept, 50, csr_matrix(np.ones((50, 2))), seed=0, largest=10).shape
+    (10, 2)
+    """
+    rng = np.random.default_rng(seed)
+    size = min(largest, kept.shape[0] + more.shape[0])
+    n_new = int(rng.hypergeometric(more.shape[0], n_seen, size)) if n_seen else size
+    n_new = max(n_new, size - kept.shape[0])
+    return csr_matrix(
+        vstack([_some(kept, size - n_new, rng), _some(more, n_new, rng)], format="csr")
+    )
+
+
+def _some(X: csr_matrix, n_rows: int, rng: np.random.Generator) -> csr_matrix:
+    return csr_matrix(X[np.sort(rng.choice(X.shape[0], n_rows, replace=False))])

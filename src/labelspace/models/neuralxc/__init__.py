@@ -1,0 +1,1 @@
+"""NeuralXC: auto-encoders of rows and label sets, joined."""

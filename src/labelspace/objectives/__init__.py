@@ -1,1 +1,0 @@
-"""What training pulls together and pushes apart: losses with their gradients."""

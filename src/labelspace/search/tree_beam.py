@@ -1,0 +1,164 @@
+"""Search in a label tree: from the root, always on to the most promising nodes.
+
+Each child of a node has a linear score; a link turns the scores of siblings into log
+probabilities, and a path's score is their sum. The walk keeps the ``beam`` best nodes of each
+level; with a beam of one it is the walk of the paper, with one as wide as the tree it looks at
+every leaf. The weights of siblings lie together by feature, so that a step costs one search in a
+sorted list for each feature of the row, and counts one inner product for each child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.graph.tree import Tree
+from labelspace.search import _tree_beam_kernels as kernels
+from labelspace.store import Storable
+from labelspace.topk import TopK
+
+LINKS = {"logistic": kernels.LOGISTIC, "softmax": kernels.SOFTMAX}
+
+
+class BeamResult(NamedTuple):
+    """The labels found, and how many inner products each row took."""
+
+    top: TopK
+    n_products: NDArray[np.int64]
+
+    @classmethod
+    def stack(cls, parts: Sequence[BeamResult]) -> BeamResult:
+        """Put the answers to consecutive blocks together, with scores as probabilities."""
+        top = TopK.stack([part.top for part in parts])
+        np.exp(top.scores, out=top.scores, where=top.labels >= 0)
+        return cls(top, np.concatenate([part.n_products for part in parts]))
+
+    def loss(self, Y: csr_matrix) -> float:
+        """Return the share of rows whose first label is wrong."""
+        hits = self.top.first(1).to_csr(Y.shape[1]).multiply(Y).sum(axis=1)
+        return float(1.0 - np.mean(hits > 0))
+
+
+class _Walkable(Storable):
+    """What both kinds of index have: the tree, biases, and how scores become probabilities."""
+
+    def __init__(
+        self, tree: Tree, biases: NDArray[np.float32], link: str, sharpness: float
+    ) -> None:
+        self.tree = tree
+        self.biases = np.ascontiguousarray(biases, dtype=np.float32)
+        self.link = link
+        self.sharpness = float(sharpness)
+
+    def _walk(self, rows: Any, n_rows: int, predictors: Any, k: int, beam: int) -> BeamResult:
+        found = BeamResult(TopK.empty(n_rows, k), np.zeros(n_rows, dtype=np.int64))
+        kernels.walk(
+            rows,
+            predictors,
+            self.biases,
+            self.tree.first_child,
+            self.tree.leaf_labels,
+            LINKS[self.link],
+            np.float32(self.sharpness),
+            beam,
+            found.top.labels,
+            found.top.scores,
+            found.n_products,
+        )
+        return found
+
+
+class TreeIndex(_Walkable):
+    """A label tree with a sparse linear predictor at each node.
+
+    Parameters
+    ----------
+    tree : Tree
+    weights : csr_matrix of shape (n_nodes, n_features)
+    biases : ndarray of shape (n_nodes,)
+    link : {"logistic", "softmax"}
+        What makes log probabilities of scores: the logistic function, for predictors that say yes
+        above 1 and no below -1, or softmax among siblings, of which one is right.
+    sharpness : float
+        What scores are multiplied by first.
+
+    Examples
+    --------
+    >>> tree = Tree.from_nested([[0, 1], 2], n_labels=3)
+    >>> weights = csr_matrix([[0, 0], [1, -1], [-1, 1], [1, -1], [-1, -1]], dtype=np.float32)
+    >>> index = TreeIndex(tree, weights, np.zeros(5, dtype=np.float32))
+    >>> index.walk(csr_matrix([[0.0, 1.0]], dtype=np.float32), k=1, beam=1).top.labels
+    array([[2]])
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        weights: csr_matrix,
+        biases: NDArray[np.float32],
+        *,
+        link: str = "logistic",
+        sharpness: float = 1.0,
+    ) -> None:
+        super().__init__(tree, biases, link, sharpness)
+        by_feature = csr_matrix(weights.T, dtype=np.float32)
+        by_feature.sort_indices()
+        (
+            self.chunk_ptr,
+            self.chunk_features,
+            self.entry_ptr,
+            self.entry_nodes,
+            self.entry_values,
+        ) = kernels.chunks(
+            by_feature.indptr, by_feature.indices, by_feature.data, tree.parents, tree.n_nodes
+        )
+
+    @property
+    def n_weights(self) -> int:
+        return self.entry_values.shape[0]
+
+    def walk(self, X: csr_matrix, k: int, beam: int) -> BeamResult:
+        """Return the ``k`` best labels that a walk with ``beam`` nodes a level finds."""
+        rows = X.indptr, X.indices, np.ascontiguousarray(X.data, dtype=np.float32)
+        chunks = (
+            self.chunk_ptr,
+            self.chunk_features,
+            self.entry_ptr,
+            self.entry_nodes,
+            self.entry_values,
+        )
+        return self._walk(rows, X.shape[0], chunks, k, beam)
+
+
+class DenseTreeIndex(_Walkable):
+    """A label tree whose nodes are short dense vectors: a step is a product in the small space.
+
+    Parameters
+    ----------
+    tree : Tree
+    vectors : ndarray of shape (n_nodes, dim)
+    biases : ndarray of shape (n_nodes,)
+    link, sharpness
+        As in :class:`TreeIndex`.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        vectors: NDArray[np.float32],
+        biases: NDArray[np.float32],
+        *,
+        link: str = "softmax",
+        sharpness: float = 1.0,
+    ) -> None:
+        super().__init__(tree, biases, link, sharpness)
+        self.vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+
+    def walk(self, Z: NDArray[np.float32], k: int, beam: int) -> BeamResult:
+        """Return the ``k`` best labels that a walk with ``beam`` nodes a level finds."""
+        rows = np.ascontiguousarray(Z, dtype=np.float32)
+        return self._walk(rows, len(Z), self.vectors, k, beam)

@@ -1,0 +1,91 @@
+"""Settings that are chosen on rows held out: which rows those are, and which setting wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace import metrics
+from labelspace.topk import TopK
+
+
+def usable_rows(X: csr_matrix, Y: csr_matrix) -> NDArray[np.int64]:
+    """Return the rows that have features, so that they lie somewhere, and labels to vote for.
+
+    >>> usable_rows(csr_matrix([[1.0], [0.0], [1.0]]), csr_matrix([[1], [1], [0]]))
+    array([0])
+    """
+    return np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+
+
+def split_rows(
+    Y: csr_matrix, share: float, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows to learn from, of those with labels, and rows that are held out.
+
+    >>> learned, held_out = split_rows(csr_matrix([[1], [0], [1], [1]]), 0.34, seed=0)
+    >>> learned.size, held_out.size, np.union1d(learned, held_out)
+    (2, 1, array([0, 2, 3]))
+    """
+    rows = np.flatnonzero(np.diff(Y.indptr))
+    n_held_out = int(share * rows.size)
+    if not n_held_out:
+        return rows, rows[:0]
+    rows = np.random.default_rng(seed).permutation(rows)
+    return np.sort(rows[n_held_out:]), np.sort(rows[:n_held_out])
+
+
+N_ROWS = 5000
+FEWEST_ROWS = 500  # with fewer there is nothing to tell from
+
+
+class Trial(NamedTuple):
+    """The best choice, what it says of the rows held out, and their labels; no rows if too few."""
+
+    choice: float
+    top: TopK
+    Y: csr_matrix
+
+
+def best_of(
+    choices: tuple[float, ...],
+    answer: Callable[[float, csr_matrix, csr_matrix, csr_matrix, int], TopK],
+    X: csr_matrix,
+    Y: csr_matrix,
+    *,
+    seed: int = 0,
+) -> Trial:
+    """Return the choice with the largest nDCG@5 on rows held out; the first if rows are few.
+
+    Parameters
+    ----------
+    choices : tuple of float
+        The usual one first.
+    answer : callable
+        ``answer(choice, X, Y, X_new, k)`` learns from X and Y and returns k labels for new rows.
+    X, Y : csr_matrix
+        All rows; at most 5,000 of them are used, for which setting is better hardly depends on
+        their number.
+
+    Examples
+    --------
+    >>> from labelspace.topk import topk_dense
+    >>> X = csr_matrix(np.eye(2, dtype=np.float32)[np.arange(600) % 2])
+    >>> def answer(sign, X, Y, X_new, k):
+    ...     return topk_dense(sign * X_new.toarray(), k)
+    >>> best_of((-1.0, 1.0), answer, X, X).choice
+    1.0
+    """
+    rows = np.random.default_rng(seed).permutation(X.shape[0])[:N_ROWS]
+    k = min(5, Y.shape[1])
+    if len(rows) < FEWEST_ROWS:
+        return Trial(choices[0], TopK.empty(0, k), csr_matrix((0, Y.shape[1])))
+    held_out, kept = np.split(rows, [len(rows) // 5])
+    learned = csr_matrix(X[kept]), csr_matrix(Y[kept])
+    asked, truth = csr_matrix(X[held_out]), csr_matrix(Y[held_out])
+    trials = [Trial(one, answer(one, *learned, asked, k), truth) for one in choices]
+    return max(trials, key=lambda one: metrics.evaluate(truth, one.top, ks=(k,))[f"nDCG@{k}"])

@@ -1,1 +1,0 @@
-"""Learning loops and their pieces: batches, steps, stopping."""

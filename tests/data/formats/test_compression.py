@@ -1,0 +1,92 @@
+"""Writing is all or nothing, also when it fails or is killed half-way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labelspace.data import Corpus, read_corpus, write_corpus
+from labelspace.data.formats.compression import open_output
+from labelspace.errors import DataError
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".bz2"])
+@pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt])
+def test_failed_write_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, suffix: str, failure: type[BaseException]
+) -> None:
+    path = tmp_path / f"corpus.txt{suffix}"
+    path.write_bytes(b"old")
+
+    def write() -> None:
+        with open_output(path) as file:
+            file.write(b"new" * 100_000)
+            raise failure
+
+    with pytest.raises(failure):
+        write()
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    assert path.read_bytes() == b"old"
+
+
+def test_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DataError, match=r"cannot be written \(No space left on device\)"):
+        write_corpus(Corpus(np.eye(2), np.eye(2)), tmp_path / "a.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such signal")
+def test_killed_write_leaves_the_old_file_readable(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.txt"
+    write_corpus(Corpus(np.eye(2), np.eye(2)), path)
+    program = f"""
+import sys
+from pathlib import Path
+from labelspace.data.compression import open_output
+with open_output(Path({str(path)!r})) as file:
+    while True:
+        file.write(b"1 1:1\\n" * 100_000)
+"""
+    with subprocess.Popen([sys.executable, "-c", program], env=dict(os.environ)) as process:
+        for _ in range(600):
+            if any(entry.stat().st_size > 1_000_000 for entry in tmp_path.iterdir()):
+                break
+            time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert len(read_corpus(path)) == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="other permissions")
+def test_file_gets_the_permissions_of_the_umask_and_links_stay(tmp_path: Path) -> None:
+    target = tmp_path / "real.txt"
+    link = tmp_path / "link.txt"
+    link.symlink_to(target)
+    before = os.umask(0o027)
+    try:
+        write_corpus(Corpus(np.eye(2), np.eye(2)), link)
+    finally:
+        os.umask(before)
+    assert link.is_symlink()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_corpus_can_come_through_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    program = f"open({str(pipe)!r}, 'w').write('2 2 2\\n0 1:1\\n1 0:1\\n')"
+    with subprocess.Popen([sys.executable, "-c", program]):
+        assert len(read_corpus(pipe)) == 2

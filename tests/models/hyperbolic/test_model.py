@@ -1,0 +1,164 @@
+"""What is special about Hyperbolic; what every estimator must do is in test_estimators.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import labelspace
+from labelspace.models import Hyperbolic
+from labelspace.models.hyperbolic.metric_index import KINDS
+from labelspace.spaces import poincare
+from tests.planted import planted_corpus
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return planted_corpus()
+
+
+@pytest.fixture(scope="module")
+def fitted(corpus) -> Hyperbolic:
+    return Hyperbolic(random_state=0, n_learners=2).fit(*corpus)
+
+
+@pytest.mark.parametrize("answer", ["both", "rows", "labels"])
+def test_rows_and_labels_both_know_the_answer(fitted: Hyperbolic, answer: str) -> None:
+    X, Y = planted_corpus(100, seed=1)
+    before = fitted.settings_["answer"]
+    fitted.settings_["answer"] = answer
+    try:
+        assert fitted.score(X, Y) > 0.9
+    finally:
+        fitted.settings_["answer"] = before
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"space": "sphere"},
+        {"space": "euclidean"},
+        {"optimizer": "adam", "learning_rate": 0.02, "n_epochs": 30},
+        {"optimizer": "rsgd", "learning_rate": 0.05},
+        {"n_hidden": 20},
+    ],
+    ids=str,
+)
+def test_variants_learn(corpus, parameters: dict) -> None:
+    X, Y = planted_corpus(100, seed=1)
+    model = Hyperbolic(random_state=0, **{"n_learners": 1, "dim": 20, **parameters}).fit(*corpus)
+    assert model.score(X, Y) > 0.85
+
+
+def test_everything_lies_in_the_ball(fitted: Hyperbolic) -> None:
+    for learner in fitted.learners_:
+        for places in (learner.rows.places, learner.labels.places):
+            assert np.linalg.norm(places.astype(np.float64), axis=1).max() < 1.0
+            assert np.all(np.isfinite(poincare.distance(places, places[::-1])))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_searches_agree(corpus, kind: str) -> None:
+    X, Y = planted_corpus(100, seed=1)
+    model = Hyperbolic(random_state=0, n_learners=1, dim=10, search=kind).fit(*corpus)
+    assert model.score(X, Y) > 0.9
+
+
+def test_number_of_threads_does_not_change_the_model(corpus) -> None:
+    X, Y = corpus
+    one, two = (
+        Hyperbolic(random_state=0, n_learners=2, dim=5, n_threads=n).fit(X, Y) for n in (1, 2)
+    )
+    assert np.array_equal(one.label_vectors_, two.label_vectors_)
+    assert np.array_equal(one.predict_topk(X).labels, two.predict_topk(X).labels)
+
+
+def test_fewer_learners_can_be_asked(fitted: Hyperbolic, corpus) -> None:
+    X, _ = corpus
+    every = fitted.predict_topk(X)
+    one = fitted.set_params(use_learners=1).predict_topk(X)
+    fitted.set_params(use_learners=None)
+    assert not np.array_equal(every.scores, one.scores)
+    assert np.all((one.scores > 0) & (one.scores <= 1 + 1e-5))
+
+
+def test_paper_preset_counts_votes(corpus) -> None:
+    model = Hyperbolic(preset="paper", n_learners=2, n_epochs=30, random_state=0).fit(*corpus)
+    top = model.predict_topk(corpus[0], k=3)
+    assert np.all(top.scores == np.rint(top.scores))
+    assert top.scores.max() <= 2 * 10
+    assert model.score(*corpus) > 0.85
+
+
+def test_a_map_is_there_in_two_dimensions_only(corpus, tmp_path: Path) -> None:
+    X, Y = corpus
+    flat = Hyperbolic(dim=2, n_learners=1, random_state=0).fit(X, Y)
+    assert flat.label_map_.shape == (Y.shape[1], 2)
+    assert np.linalg.norm(flat.label_map_, axis=1).max() < 1.0
+    apart = poincare.distance(flat.label_vectors_[0], flat.label_vectors_[1:])
+    assert np.allclose(poincare.distance(flat.label_map_[0], flat.label_map_[1:]), apart, atol=1e-3)
+    assert not hasattr(Hyperbolic(n_learners=1).fit(X, Y), "label_map_")
+    assert not hasattr(Hyperbolic(n_learners=1, dim=2, space="sphere").fit(X, Y), "label_map_")
+    flat.save(tmp_path / "model")
+    assert np.array_equal(labelspace.load(tmp_path / "model").label_map_, flat.label_map_)
+
+
+def test_frequent_labels_lie_nearer_to_the_middle() -> None:
+    """A tree: every row has the root, half of them each branch, few of them each leaf."""
+    rng = np.random.default_rng(0)
+    leaves = rng.integers(8, size=600)
+    Y = np.zeros((600, 11), dtype=np.float32)
+    Y[:, 0] = 1
+    Y[np.arange(600), 1 + leaves // 4] = 1
+    Y[np.arange(600), 3 + leaves] = 1
+    X = np.eye(8, dtype=np.float32)[leaves] + 0.1 * rng.random((600, 8), dtype=np.float32)
+    model = Hyperbolic(dim=2, n_learners=1, random_state=0, n_epochs=30).fit(X, Y)
+    norms = np.linalg.norm(model.label_map_, axis=1)
+    assert norms[0] < norms[1:3].min()
+    assert norms[1:3].mean() < norms[3:].mean()
+
+
+def test_reasons_are_rows_and_the_label_itself(fitted: Hyperbolic, corpus) -> None:
+    X, Y = corpus
+    for explanation in fitted.explain(X[:1], k=1, n_reasons=50)[0]:
+        kinds = {reason.kind for reason in explanation.reasons}
+        assert kinds == {"example", "label"}
+        for reason in explanation.reasons:
+            if reason.kind == "example":
+                assert Y[reason.id, explanation.label] == 1
+
+
+def test_a_row_without_features_gets_frequent_labels(fitted: Hyperbolic, corpus) -> None:
+    X, Y = corpus
+    top = fitted.predict_topk(csr_matrix((1, X.shape[1]), dtype=np.float32), k=2)
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    assert counts[top.labels[0]].tolist() == sorted(counts)[:-3:-1]
+
+
+def test_weights_of_votes_are_chosen_on_rows_held_out() -> None:
+    X, Y = planted_corpus(5000)
+    model = Hyperbolic(dim=4, n_learners=1, n_epochs=2, random_state=0).fit(X, Y)
+    alpha = model.settings_["alpha"]
+    assert model.settings_["vote_alpha"] / alpha in [0.25, 0.5, 1, 2, 4]
+    given = model.set_params(vote_alpha=1.5, label_votes=0.0).fit(X, Y)
+    assert given.settings_["vote_alpha"] == 1.5
+    assert given.settings_["label_votes"] == 0.0
+
+
+@pytest.mark.parametrize("search", KINDS)
+def test_new_rows_and_labels_are_learned(corpus, search: str, tmp_path: Path) -> None:
+    X, Y = corpus
+    last = Y[:, -1].toarray().ravel() > 0
+    model = Hyperbolic(n_learners=1, dim=10, search=search, random_state=0)
+    model.fit(X[~last], Y[~last])
+    before = model.predict_topk(X[last], k=1).labels
+    assert not np.any(before == Y.shape[1] - 1)
+    model.partial_fit(X[last], Y[last])
+    assert np.mean(model.predict_topk(X[last], k=3).labels == Y.shape[1] - 1) > 0.3
+    assert model.label_vectors_[-1].any()
+    model.save(tmp_path / "model")
+    again = labelspace.load(tmp_path / "model").predict_topk(X)
+    assert np.array_equal(again.labels, model.predict_topk(X).labels)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from labelspace.graph.tree import Tree, flat
+from labelspace.models.label_trees import _embedded_kernels as kernels
+from labelspace.models.label_trees.embedded import EmbeddedSettings, train_embedded
+
+
+def loss(z, tree, is_right, vectors, biases, each) -> float:
+    """The loss of a row, written down as the formula says."""
+    scores = vectors @ z + biases
+    total, worst = 0.0, 0.0
+    for node in tree.inner:
+        if not is_right[node]:
+            continue
+        for child in tree.children(node):
+            sign = 1.0 if is_right[child] else -1.0
+            total += 0.5 * max(0.0, 1.0 - sign * scores[child]) ** 2
+        for one in tree.children(node):
+            for other in tree.children(node):
+                if is_right[one] and not is_right[other]:
+                    worst = max(worst, 1.0 - scores[one] + scores[other])
+    return total if each else 0.5 * worst**2
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_loss_and_slopes_are_those_of_finite_differences(each):
+    random = np.random.default_rng(0)
+    tree = Tree.from_nested([[0, 1, 2], [3, 4]], n_labels=5)
+    vectors = random.normal(size=(tree.n_nodes, 3)).astype(np.float32)
+    biases = random.normal(size=tree.n_nodes).astype(np.float32)
+    for row in range(10):
+        z = random.normal(size=3).astype(np.float32)
+        Y = csr_matrix(np.eye(5)[[row % 5]] + (np.eye(5)[[0]] if each else 0) > 0, dtype=np.float32)
+        is_right = tree.right_nodes(Y).toarray().ravel() > 0
+        candidates = np.concatenate([tree.children(one) for one in tree.inner if is_right[one]])
+        slopes = np.zeros(tree.n_nodes, dtype=np.float32)
+        found = kernels.row_slopes(
+            z, candidates, tree.parents, is_right, vectors, biases, each, slopes
+        )
+        parts = (z.astype(float), tree, is_right, vectors.astype(float))
+        assert found == pytest.approx(loss(*parts, biases, each), rel=1e-4)
+        for at, node in enumerate(candidates):
+            step = np.zeros(tree.n_nodes)
+            step[node] = 1e-5
+            change = loss(*parts, biases + step, each) - loss(*parts, biases - step, each)
+            assert slopes[at] == pytest.approx(change / 2e-5, abs=1e-3)
+
+
+def test_fixed_vectors_stay_and_rows_come_to_lie_at_their_labels():
+    random = np.random.default_rng(0)
+    centers = random.normal(size=(3, 6))
+    y = random.integers(3, size=200)
+    X = csr_matrix(centers[y] + 0.3 * random.normal(size=(200, 6)), dtype=np.float32)
+    tree = flat(np.arange(3), 3)
+    vectors = np.concatenate((np.zeros((1, 2)), np.eye(2), [[-1, 0]])).astype(np.float32)
+    before = vectors.copy()
+    right = tree.right_nodes(csr_matrix(np.eye(3)[y]))
+    settings = EmbeddedSettings(dim=2, n_epochs=20)
+    trained = train_embedded(X, tree, right, settings, vectors=vectors)
+    np.testing.assert_array_equal(trained.vectors, before)
+    Z = X @ trained.weights
+    distances = np.square(Z[:, np.newaxis] - vectors[np.newaxis, 1:]).sum(axis=2)
+    assert np.mean(distances.argmin(axis=1) == y) > 0.95
+
+
+def test_same_seed_same_space():
+    X = csr_matrix(np.eye(6, dtype=np.float32))
+    tree = flat(np.arange(6), 6)
+    one, other = (
+        train_embedded(X, tree, tree.right_nodes(X), EmbeddedSettings(dim=4), seed=7)
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(one.weights, other.weights)
+
+
+def test_sampled_children_begin_with_what_is_usual():
+    """Steps so small that biases stay where they began."""
+    Y = csr_matrix(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 0]]), dtype=float)
+    X = csr_matrix(np.eye(4, dtype=np.float32))
+    tree = flat(np.arange(4), 4)
+    found = {}
+    for n_sampled in (2, 4):
+        settings = EmbeddedSettings(
+            dim=2, each=True, n_epochs=1, learning_rate=1e-6, n_sampled=n_sampled
+        )
+        found[n_sampled] = train_embedded(X, tree, tree.right_nodes(Y), settings).biases[1:]
+    np.testing.assert_allclose(found[2], [0.5, 0.0, -0.5, -0.5], atol=1e-3)
+    np.testing.assert_allclose(found[4], 0.0, atol=1e-3)

@@ -1,0 +1,93 @@
+"""Candidates and what speaks for them, against dense matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, random_array
+
+from labelspace.models.labelspace.candidates import LabelCentroids, gather_candidates
+from labelspace.models.labelspace.stacking import Stacker, best_candidates, terms
+from labelspace.search.sparse import SparseIndex
+from labelspace.spaces import sphere
+from labelspace.topk import TopK, topk_dense
+
+N_ROWS, N_FEATURES, N_LABELS, DIM = 12, 25, 30, 8
+
+
+@pytest.fixture(scope="module")
+def given():
+    rng = np.random.default_rng(0)
+    X = csr_matrix(random_array((N_ROWS, N_FEATURES), density=0.2, rng=rng, dtype=np.float32))
+    W = csr_matrix(random_array((N_LABELS, N_FEATURES), density=0.2, rng=rng, dtype=np.float32))
+    biases = rng.normal(size=N_LABELS).astype(np.float32)
+    Z = sphere.keys(rng.normal(size=(N_ROWS, DIM)).astype(np.float32))
+    places = sphere.keys(rng.normal(size=(N_LABELS, DIM)).astype(np.float32))
+    votes = topk_dense(rng.random((N_ROWS, N_LABELS)).astype(np.float32), 4)
+    votes.labels[3, 2:] = -1  # a row with fewer votes
+    return X, W, biases, Z, places, votes
+
+
+def test_candidates_are_those_voted_for_and_those_of_the_largest_margins(given) -> None:
+    X, W, biases, Z, places, votes = given
+    found = gather_candidates(X, Z, votes, SparseIndex(W, biases), LabelCentroids(places), 5)
+    margins, cosines = X @ W.T.toarray() + biases, Z @ places.T
+    shares_a_feature = (abs(X) @ abs(W).T).toarray() > 0
+    for row in range(N_ROWS):
+        labels = found.labels[row][found.labels[row] >= 0]
+        voted = votes.labels[row][votes.labels[row] >= 0]
+        others = np.setdiff1d(np.flatnonzero(shares_a_feature[row]), voted)
+        by_margin = others[np.argsort(-margins[row, others], kind="stable")][:5]
+        assert labels.tolist() == [*voted, *by_margin]
+        n = len(labels)
+        np.testing.assert_allclose(found.margins[row, :n], margins[row, labels], atol=1e-5)
+        np.testing.assert_allclose(found.nearness[row, :n], cosines[row, labels], atol=0.02)
+        np.testing.assert_allclose(found.shares[row, : len(voted)], votes.scores[row, : len(voted)])
+        assert np.all(found.shares[row, len(voted) :] == 0)
+
+
+def test_a_row_without_features_has_only_what_was_voted_for(given) -> None:
+    _, W, biases, Z, places, votes = given
+    nothing = csr_matrix((N_ROWS, N_FEATURES), dtype=np.float32)
+    found = gather_candidates(nothing, Z, votes, SparseIndex(W, biases), LabelCentroids(places), 5)
+    assert np.array_equal(found.labels[:, :4], votes.labels)
+    assert np.all(found.labels[:, 4:] == -1)
+    np.testing.assert_allclose(found.margins[0, :4], biases[votes.labels[0]])
+
+
+def test_a_probability_is_the_logistic_of_weighted_terms(given) -> None:
+    X, W, biases, Z, places, votes = given
+    found = gather_candidates(X, Z, votes, SparseIndex(W, biases), LabelCentroids(places), 5)
+    counts = np.arange(N_LABELS) * 3
+    there = found.labels >= 0
+    phi = terms(found, counts)
+    weights = np.random.default_rng(1).normal(size=phi.shape[1]) / 3
+    probabilities = Stacker(weights).probabilities(found, counts)
+    np.testing.assert_allclose(probabilities[there], 1 / (1 + np.exp(-phi @ weights)), atol=1e-5)
+    assert np.all(probabilities[~there] == 0)
+
+
+def test_best_candidates_are_sorted_and_ties_go_to_the_smaller_label() -> None:
+    labels = np.array([[5, 2, 9, -1, 7], [-1, -1, -1, -1, -1]])
+    scores = np.array([[0.3, 0.8, 0.3, 0.9, 0.1], [0.9] * 5], dtype=np.float32)
+    top = best_candidates(labels, scores, 3)
+    assert top.labels.tolist() == [[2, 5, 9], [-1, -1, -1]]
+    np.testing.assert_allclose(top.scores[0], [0.8, 0.3, 0.3])
+
+
+def test_places_move_by_the_weight_of_old_and_new_rows() -> None:
+    places = LabelCentroids(np.eye(3, dtype=np.float32)[:2])
+    pulls = np.array([[0.0, 0.0, 1.0], [3.0, 4.0, 0.0]], dtype=np.float32)
+    places.move(np.array([1, 3]), np.array([1, 0]), pulls)
+    vectors = places.vectors * places.scales[:, np.newaxis]
+    half = np.sqrt(0.5)
+    expected = [[1, 0, 0], [0, half, half], [0, 0, 0], [0.6, 0.8, 0]]
+    np.testing.assert_allclose(vectors, expected, atol=0.01)
+
+
+def test_empty_votes(given) -> None:
+    X, W, biases, Z, places, _ = given
+    nobody = TopK.empty(N_ROWS, 4)
+    found = gather_candidates(X, Z, nobody, SparseIndex(W, biases), LabelCentroids(places), 3)
+    best = SparseIndex(W, np.zeros(N_LABELS)).search(X, 1).scores[:, 0] > 0
+    assert np.array_equal(found.labels[:, 0] >= 0, best)

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import labelspace
+from labelspace import metrics
+from labelspace.tagger import Tagger
+from tests.planted import planted_corpus
+
+pytest.importorskip("torch")
+
+from labelspace.deep.autoencoder.settings import preset
+from labelspace.models.neuralxc.model import NeuralXC
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return planted_corpus()
+
+
+def small(**parameters) -> NeuralXC:
+    return NeuralXC(**{"dim": 16, "label_dim": 16, "random_state": 0, "n_threads": 1} | parameters)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"hidden": (24,), "label_hidden": (20,), "regressor_hidden": (18,), "n_epochs": 40},
+        {"label_dim": 12, "code": "tanh", "n_epochs": 25},
+        {"n_sampled": 6, "n_zeros": 10, "n_epochs": 25},
+        {"alpha": 0.0, "beta": 0.0, "n_epochs": 25},
+        {"n_learners": 2},
+        {"linear_dim": 16},
+    ],
+)
+def test_every_architecture_learns(corpus, parameters):
+    chosen = {"dropout": 0.0, "learning_rate": 0.01, "row_learning_rate": 0.1} | parameters
+    assert small(**chosen).fit(*corpus).score(*planted_corpus(100, seed=1)) > 0.8
+
+
+def test_the_papers_widths_grow_with_the_data(corpus):
+    model = NeuralXC(preset="paper", learning_rate=3e-3, row_learning_rate=3e-3, random_state=0)
+    model.fit(*corpus)
+    assert model.settings_["dim"] == round(6 * 78**0.5)
+    assert model.settings_["label_dim"] == round(2.5 * 12**0.5)
+    assert model.settings_["code"] == "tanh"
+    assert model.encode(corpus[0]).shape == (300, model.settings_["dim"])
+    assert model.score(*planted_corpus(100, seed=1)) > 0.5
+
+
+def test_scores_are_probabilities_of_the_decoders_outputs(corpus):
+    model = small(n_learners=2, n_epochs=25, storage="float32").fit(*corpus)
+    X = corpus[0][:20]
+    rows = model.rows_.encode(X)
+    logits = np.mean(
+        [one.last_hidden(rows) @ one.weights.T + one.biases for one in model.learners_], axis=0
+    )
+    top = model.predict_topk(X, k=12)
+    expected = np.take_along_axis(1.0 / (1.0 + np.exp(-logits)), top.labels, axis=1)
+    assert np.allclose(top.scores, expected, atol=1e-5)
+    assert np.all(np.diff(top.scores, axis=1) <= 0.0)
+
+
+def test_the_linear_map_counts_as_much_as_all_networks(corpus):
+    model = small(n_learners=2, n_epochs=5, linear_dim=32, storage="float32").fit(*corpus)
+    X = corpus[0][:20]
+    rows = model.rows_.encode(X)
+    scores = [
+        one.last_hidden(rows) @ one.weights.T + one.biases
+        for one in (*model.learners_, model.linear_)
+    ]
+    top = model.predict_topk(X, k=12)
+    logits = (scores[0] + scores[1] + 2 * scores[2]) / 4
+    expected = np.take_along_axis(1.0 / (1.0 + np.exp(-logits)), top.labels, axis=1)
+    assert np.allclose(top.scores, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ((12_920, 500), {"hidden": (512,), "linear_dim": 0, "n_learners": 2}),
+        ((4_880, 1_836), {"hidden": (), "linear_dim": 512, "row_rule": "adagrad"}),
+        ((45_000, 80_000), {"hidden": (), "linear_dim": 512, "n_learners": 1}),
+        ((300, 78), {"hidden": (), "linear_dim": 0, "dim": 128}),
+    ],
+)
+def test_the_best_settings_depend_on_the_corpus(shape, expected):
+    assert expected.items() <= preset("best", *shape, 100).items()
+
+
+def test_codes_are_those_of_all_learners(corpus):
+    model = small(n_learners=2, n_epochs=1).fit(*corpus)
+    codes = model.encode(corpus[0])
+    assert codes.shape == (300, 32)
+    assert np.allclose(codes[:, :16], model.encoder_.encode(model.rows_.encode(corpus[0])))
+
+
+def test_it_stops_early_and_goes_on_from_a_checkpoint(corpus, tmp_path):
+    model = small(validation=0.2, patience=1, n_epochs=60, row_learning_rate=0.1)
+    model.set_params(checkpoint=str(tmp_path / "state")).fit(*corpus)
+    assert len(model.history_) < 60
+    assert not list(tmp_path.iterdir()), "a finished training leaves no checkpoint"
+    model.save(tmp_path / "model")
+    assert labelspace.load(tmp_path / "model").history_["loss"] == model.history_["loss"]
+
+
+@pytest.mark.parametrize("linear", [{}, {"linear_dim": 32}])
+def test_a_new_label_does_not_drive_out_known_ones(corpus, linear):
+    X, Y = corpus
+    known = np.flatnonzero(Y[:, 11:].sum(axis=1).A1 == 0)
+    new = np.setdiff1d(np.arange(300), known)
+    model = small(dim=32, label_dim=32, **linear).fit(X[known], Y[known][:, :11])
+    before = model.score(X[known], Y[known][:, :11])
+    model.partial_fit(X[new], Y[new])
+    assert np.mean(model.predict_topk(X[new], k=3).labels == 11) * 3 > 0.8
+    assert model.score(X[known], Y[known]) > before - 0.1
+
+
+def test_texts_go_in_as_they_are():
+    colors, things = ("red", "green", "blue", "white"), ("ball", "cube", "cone", "ring")
+    texts = [f"a {color} {thing} on the table" for color, thing in product(colors, things)]
+    labels = [[color, thing] for color, thing in product(colors, things)]
+    tagger = Tagger("neuralxc", random_state=0, n_threads=1).fit(texts * 3, labels * 3)
+    assert {name for name, _ in tagger.tag("there is a blue cone", k=2)} == {"blue", "cone"}
+
+
+def test_a_killed_training_keeps_the_networks_that_are_done(corpus, tmp_path, monkeypatch):
+    from labelspace.deep import loop as deep
+
+    folder = tmp_path / "checkpoint"
+    settings = {"n_learners": 2, "n_epochs": 2, "random_state": 0, "n_threads": 1}
+    real, called = deep.train, []
+
+    def killed(*arguments):
+        called.append(arguments)
+        if len(called) == 2:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(deep, "train", killed)
+    with pytest.raises(KeyboardInterrupt):
+        NeuralXC(**settings, checkpoint=str(folder)).fit(*corpus)
+    assert (folder / "network-0").is_dir()
+    (folder / "thesis.txt").write_text("years of work")
+    resumed = NeuralXC(**settings, checkpoint=str(folder)).fit(*corpus)
+    assert [file.name for file in folder.iterdir()] == ["thesis.txt"]
+    whole = NeuralXC(**settings).fit(*corpus)
+    X = corpus[0]
+    assert np.array_equal(resumed.predict_topk(X, 3).scores, whole.predict_topk(X, 3).scores)
+
+
+def test_rows_to_learn_from_may_come_later(corpus):
+    X, Y = corpus
+    model = NeuralXC(n_epochs=2, random_state=0, n_threads=1).fit(X[:5], csr_matrix((5, 12)))
+    assert len(model.predict_topk(X[:3], k=2)) == 3
+    assert np.isfinite(model.partial_fit(X, Y).predict_topk(X, k=2).scores).all()
+
+
+def test_scores_are_probabilities_and_measured_as_such(corpus):
+    model = small(n_epochs=20).fit(*corpus)
+    X_test, Y_test = planted_corpus(200, seed=1)
+    assert model.gives_probabilities
+    assert metrics.calibration_error(Y_test, model.predict_topk(X_test, k=5)) < 10.0
