@@ -104,8 +104,8 @@ def test_what_cannot_be_saved_is_named_and_nothing_is_left(tmp_path: Path) -> No
 
 def test_manifest_says_what_the_model_is(folder: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["format"] == 1
-    assert manifest["class"] == "labelspace.models.baselines.most_common.MostCommon"
+    assert manifest["format"] == 2
+    assert manifest["class"] == "most-common"
     assert manifest["parameters"]["k"] == 5
     assert manifest["versions"]["labelspace"] == labelspace.__version__
     assert all(len(file["sha256"]) == 64 for file in manifest["files"].values())
@@ -216,7 +216,7 @@ DAMAGE = {
     "file missing": (lambda folder: next(folder.glob("*.npy")).unlink(), "lacks its file"),
     "manifest missing": (lambda folder: (folder / "manifest.json").unlink(), "no manifest"),
     "manifest cut short": (
-        lambda folder: (folder / "manifest.json").write_text('{"format": 1, "mod'),
+        lambda folder: (folder / "manifest.json").write_text('{"format": 2, "mod'),
         "damaged",
     ),
     "manifest not an object": (
@@ -240,14 +240,17 @@ DAMAGE = {
         lambda folder: edit(folder, files={"../x.npy": {"sha256": "", "bytes": 0}}),
         "lacks its file",
     ),
-    "a stranger's class": (lambda folder: rename_class(folder, "os.system"), "not labelspace's"),
+    "a stranger's class": (
+        lambda folder: rename_class(folder, "os.system"),
+        "not a part that can be stored",
+    ),
     "a class that is no part": (
         lambda folder: rename_class(folder, "labelspace.errors.DataError"),
         "not a part",
     ),
-    "a class that is gone": (
-        lambda folder: rename_class(folder, "labelspace.models.gone.Gone"),
-        "could not be loaded",
+    "a class that is no part of a model": (
+        lambda folder: rename_class(folder, "labelspace.__main__.X"),
+        "not a part that can be stored",
     ),
 }
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -25,6 +24,14 @@ from labelspace.calibration import Calibration, Threshold, checked_threshold
 from labelspace.csr import canonical
 from labelspace.errors import DataError, UsageError
 from labelspace.labels import LabelEncoder
+from labelspace.parameters import (
+    CorpusShape,
+    Settings,
+    check_settings,
+    real,
+    resolve_settings,
+    whole,
+)
 from labelspace.topk import NO_LABEL, TopK
 
 # Labels of a row at most where a threshold alone decides.
@@ -87,13 +94,15 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "k": [Interval(Integral, 1, None, closed="left")],
-        "threshold": [Interval(Real, None, None, closed="neither"), str, None],
+        "k": [whole()],
+        "threshold": [real(), str, None],
         "random_state": ["random_state"],
-        "n_threads": [Interval(Integral, 1, None, closed="left"), None],
+        "n_threads": [whole(), None],
     }
     # Whether fit measures scores on rows held out, and keeps that in ``calibration_``.
     _is_calibrated: ClassVar[bool] = False
+    # What the method can be told beyond its parameters; it then has ``preset`` and ``settings``.
+    settings_type: ClassVar[type[Settings] | None] = None
 
     def __init__(
         self,
@@ -264,6 +273,18 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} has not: give a number, or use a method that has them, "
                 "such as labelspace."
             )
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.settings_type is not None:
+            check_settings(self.settings_type, getattr(self, "settings", None), type(self).__name__)
+
+    def _resolved(self, X: csr_matrix, Y: csr_matrix) -> Any:
+        """Return the settings for a corpus: preset, ``settings`` and parameters together."""
+        assert self.settings_type is not None
+        return resolve_settings(
+            self.settings_type, self, CorpusShape(X.shape[0], X.shape[1], Y.shape[1])
+        )
 
     def _given(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return a preset's settings, with the parameters that were given in their place."""

@@ -5,6 +5,9 @@ Every message is one sentence for a person: what is wrong, where, and what to do
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class LabelspaceError(ValueError):
     """Root of all errors that a user can cause and mend."""
@@ -24,3 +27,15 @@ class UsageError(LabelspaceError):
 
 class LabelspaceWarning(UserWarning):
     """Something odd in the input that was handled, said once and with a count."""
+
+
+def nearest(wrong: str, right: Iterable[str]) -> str:
+    """Return how a sentence about a wrong name ends: with the nearest right one, or with all.
+
+    >>> nearest("dimm", ["dim", "loss"])
+    ": did you mean 'dim'?"
+    """
+    close = get_close_matches(wrong, list(right), n=1, cutoff=0.5)
+    if close:
+        return f": did you mean '{close[0]}'?"
+    return f": choose one of {', '.join(sorted(right))}."

@@ -194,15 +194,18 @@ def methods(as_json: Json = False) -> None:
         output.print_json(
             {
                 "default": DEFAULT_METHOD,
-                "methods": {name: line for name, (_, _, line) in METHODS.items()},
+                "methods": {name: method.summary for name, method in METHODS.items()},
             }
         )
         return
     output.print_table(
         "Methods",
         [
-            {"name": name + (" (default)" if name == DEFAULT_METHOD else ""), "what it is": line}
-            for name, (_, _, line) in METHODS.items()
+            {
+                "name": name + (" (default)" if name == DEFAULT_METHOD else ""),
+                "what it is": method.summary,
+            }
+            for name, method in METHODS.items()
         ],
     )
 

@@ -22,7 +22,8 @@ from labelspace import store, threads
 from labelspace.base import LabelRanker
 from labelspace.data.corpus import build_csr
 from labelspace.errors import UsageError
-from labelspace.models import METHODS, OneVsAll
+from labelspace.models import OneVsAll
+from labelspace.registry import method_name
 from labelspace.server.refusal import Refusal
 from labelspace.server.schemas import Row
 from labelspace.store import folders
@@ -147,8 +148,7 @@ class Served:
     @property
     def method(self) -> str:
         """Name of the method, as on the command line where it has one."""
-        kind = type(self.estimator).__name__
-        return next((name for name, (_, of, _) in METHODS.items() if of == kind), kind)
+        return method_name(type(self.estimator))
 
     @property
     def parameters(self) -> dict[str, Any]:

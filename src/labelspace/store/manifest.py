@@ -1,14 +1,13 @@
 """Model folders: ``manifest.json`` and one ``.npy`` file per array.
 
 Loading checks every file against its sha256 and maps the arrays into memory. Nothing is pickled,
-and the only classes that a manifest can name are labelspace's own ``Storable`` ones, so that
-loading a stranger's file runs no code of theirs.
+and a manifest names nothing but what is in ``labelspace.registry``, so that loading a stranger's
+file runs no code of theirs and imports no module of their choice.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import math
 import os
@@ -20,10 +19,11 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
 import labelspace
+from labelspace import registry
 from labelspace.errors import ModelFileError
 from labelspace.store.folders import MANIFEST, existing, flush, flush_folder, replacing
 
-FORMAT = 1
+FORMAT = 2
 _KEYS = {"format", "class", "parameters", "label_names", "versions", "model", "files"}
 
 
@@ -120,7 +120,7 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     if manifest["format"] != FORMAT:
         raise ModelFileError(
             f"{folder} has model format {manifest['format']} but this labelspace reads format "
-            f"{FORMAT}: train it again or install a labelspace that reads it."
+            f"{FORMAT}: train it again, or install a labelspace that reads it (format 1 is 0.1's)."
         )
     if not _is_whole(manifest):
         raise ModelFileError(
@@ -259,23 +259,24 @@ def _csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> csr_ma
 
 
 def _class_name(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
+    name = registry.storable_name(kind)
+    if name is None:
+        raise ModelFileError(f"{kind.__name__} is not in the registry of what can be saved.")
+    return name
 
 
-def _class(name: str) -> type[Storable]:
-    module, _, kind = str(name).rpartition(".")
-    if module != "labelspace" and not module.startswith("labelspace."):
-        raise ModelFileError(f"The model names the class {name}, which is not labelspace's own.")
+def _class(name: Any) -> type[Storable]:
     try:
-        found = getattr(importlib.import_module(module), kind)
+        return registry.storable_class(name)
+    except (KeyError, TypeError):
+        raise ModelFileError(
+            f"The model names {str(name)[:80]!r}, which is not a part that can be stored."
+        ) from None
     except (ImportError, AttributeError) as error:
         raise ModelFileError(
-            f"The model needs the class {name}, which could not be loaded ({error}); install the "
-            "extra that its method needs, or the version of labelspace in its manifest.json."
+            f"The model needs {name}, which could not be loaded ({error}); install the extra that "
+            "its method needs, or the version of labelspace in its manifest.json."
         ) from None
-    if not (isinstance(found, type) and issubclass(found, Storable)):
-        raise ModelFileError(f"The model names {name}, which is not a part that can be stored.")
-    return found
 
 
 def _write_array(array: Any, folder: Path, name: str, files: dict[str, Any]) -> str:

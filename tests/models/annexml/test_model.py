@@ -9,9 +9,9 @@ import pytest
 from scipy.sparse import csr_matrix, hstack, identity
 
 import labelspace
-from labelspace.models.annexml.learners import PartitionedLearner
 from labelspace.models import AnnexML
 from labelspace.models.annexml import model as annexml
+from labelspace.models.annexml.learners import PartitionedLearner
 from labelspace.voting import GAMMAS, LABEL_VOTES
 from tests.planted import planted_corpus
 

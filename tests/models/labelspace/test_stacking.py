@@ -8,8 +8,8 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from labelspace.models.labelspace.candidates import Candidates
 from labelspace.linear.logistic_regression import logistic_regression
+from labelspace.models.labelspace.candidates import Candidates
 from labelspace.models.labelspace.stacking import (
     Stacker,
     learn_stacker,
@@ -48,7 +48,9 @@ def test_a_start_that_newton_would_leave_for_infinity_is_no_trouble() -> None:
     A, y = sample()
     far = np.array([40.0, -60.0, 30.0, 10.0])
     np.testing.assert_allclose(
-        logistic_regression(A, y, far, 1e-9), logistic_regression(A, y, np.zeros(4), 1e-9), atol=1e-3
+        logistic_regression(A, y, far, 1e-9),
+        logistic_regression(A, y, np.zeros(4), 1e-9),
+        atol=1e-3,
     )
 
 

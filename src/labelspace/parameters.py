@@ -1,0 +1,145 @@
+"""Parameters: the rules that values are checked by, and the settings of a method beyond them.
+
+A constructor takes what a user turns. Everything else that a method can be told is a field of its
+``Settings``, a frozen dataclass that a preset fills in for a corpus of some shape. A parameter
+whose name is that of a field takes the field's place when it is given; ``settings=`` reaches all.
+
+This is the only file that knows scikit-learn's private ``_param_validation``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+    validate_parameter_constraints,
+)
+
+from labelspace.errors import UsageError, nearest
+from labelspace.store import Storable
+
+__all__ = [
+    "FLAG",
+    "CorpusShape",
+    "InvalidParameterError",
+    "Rules",
+    "Settings",
+    "check",
+    "check_settings",
+    "one_of",
+    "real",
+    "resolve_settings",
+    "setting_names",
+    "whole",
+]
+
+# For each name the kinds of value that are allowed, as in scikit-learn's constraints.
+Rules = Mapping[str, list[Any]]
+Chosen = TypeVar("Chosen", bound="Settings")
+
+FLAG = "boolean"
+
+
+def whole(least: int = 1, most: int | None = None) -> Interval:
+    """Return the rule for whole numbers from ``least`` on."""
+    return Interval(Integral, least, most, closed="left" if most is None else "both")
+
+
+def real(
+    low: float | None = None,
+    high: float | None = None,
+    closed: Literal["left", "right", "both", "neither"] = "neither",
+) -> Interval:
+    """Return the rule for numbers between ``low`` and ``high``, with the ends that are closed."""
+    return Interval(Real, low, high, closed=closed)
+
+
+def one_of(*names: str) -> StrOptions:
+    """Return the rule for a choice between names."""
+    return StrOptions(set(names))
+
+
+def check(rules: Rules, values: Mapping[str, Any], owner: str) -> None:
+    """Raise the sentence that scikit-learn's estimators raise if a value breaks its rule."""
+    validate_parameter_constraints(dict(rules), dict(values), caller_name=owner)
+
+
+class CorpusShape(NamedTuple):
+    """How large a corpus is: all that a preset may know of it."""
+
+    n_examples: int
+    n_features: int
+    n_labels: int
+
+
+@dataclass(frozen=True)
+class Settings(Storable):
+    """All that a method can be told; subclasses add the fields, and a rule for each."""
+
+    presets: ClassVar[tuple[str, ...]] = ("best", "paper")
+    rules: ClassVar[Rules] = {}
+
+    @classmethod
+    def for_corpus(cls: type[Chosen], preset: str, shape: CorpusShape) -> Chosen:
+        """Return the settings of a preset for a corpus of some shape."""
+        raise NotImplementedError
+
+    @classmethod
+    def completed(cls: type[Chosen], chosen: Chosen, given: Mapping[str, Any]) -> Chosen:
+        """Return settings with those that were ``given`` in their place.
+
+        Override where what was given decides about what was not.
+        """
+        return replace(chosen, **given)
+
+
+def setting_names(kind: type[Settings] | None) -> list[str]:
+    """Return the names of a method's settings."""
+    return [] if kind is None else [field.name for field in fields(kind)]
+
+
+def check_settings(kind: type[Settings], given: Any, owner: str) -> None:
+    """Raise if ``given`` are no settings of this kind: an object, a dict of some, or None."""
+    if given is None or isinstance(given, kind):
+        values: Mapping[str, Any] = {} if given is None else vars(given)
+    elif isinstance(given, Mapping):
+        values = given
+    else:
+        raise UsageError(
+            f"settings of {owner} is a {type(given).__name__}: give a dict such as "
+            f"{{'{setting_names(kind)[0]}': …}}, or {kind.__name__}."
+        )
+    known = setting_names(kind)
+    for name in values:
+        if name not in known:
+            raise UsageError(f"{owner} has no setting '{name}'{nearest(name, known)}")
+    check(kind.rules, values, owner)
+
+
+def resolve_settings(kind: type[Chosen], estimator: Any, shape: CorpusShape) -> Chosen:
+    """Return the settings of an estimator: its preset's, then ``settings``, then parameters.
+
+    A parameter that is None was not given. One that stands in ``settings`` too is an error.
+    """
+    owner = type(estimator).__name__
+    told = estimator.settings
+    parameters = estimator.get_params(deep=False)
+    given = {
+        name: parameters[name]
+        for name in setting_names(kind)
+        if parameters.get(name) is not None and name in parameters
+    }
+    if isinstance(told, kind):
+        return replace(told, **given)
+    twice = given.keys() & (told or {}).keys()
+    if twice:
+        raise UsageError(
+            f"{owner} has '{min(twice)}' as a parameter and in settings: give it once."
+        )
+    return kind.completed(kind.for_corpus(estimator.preset, shape), {**given, **(told or {})})

@@ -1,0 +1,149 @@
+"""Names that stand for code: methods on the command line, and what a model folder may hold.
+
+A manifest names a method or one of the classes below, never a module: what is not in these tables
+is not loaded. A method's line has the classes of its own folder that are stored with it, so that a
+method is removed with its folder and its line.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+DEFAULT_METHOD = "labelspace"
+
+
+class Method(NamedTuple):
+    """Where a method is, what it does in a line, and which parts of its own are stored with it.
+
+    ``path`` and ``parts`` are written as ``module:Class``, below ``labelspace.models``.
+    """
+
+    path: str
+    summary: str
+    parts: tuple[str, ...] = ()
+
+    @property
+    def class_name(self) -> str:
+        return self.path.partition(":")[2]
+
+
+METHODS: dict[str, Method] = {
+    "labelspace": Method(
+        "labelspace.model:LabelSpace",
+        "neighbours propose labels, classifiers rank them",
+        ("labelspace.candidates:LabelCentroids", "labelspace.stacking:Stacker"),
+    ),
+    "annexml": Method(
+        "annexml.model:AnnexML",
+        "votes of nearest rows and labels in a learned space",
+        ("annexml.learners:PartitionedLearner", "annexml.partition:Partition"),
+    ),
+    "label-tree": Method(
+        "label_trees.label_tree:LabelTree", "a linear predictor at each node of a label tree"
+    ),
+    "hyperbolic": Method(
+        "hyperbolic.model:Hyperbolic",
+        "votes of nearest rows and labels in a ball",
+        (
+            "hyperbolic.encoder:SpaceEncoder",
+            "hyperbolic.learners:JointLearner",
+            "hyperbolic.metric_index:MetricIndex",
+        ),
+    ),
+    "label-embedding": Method(
+        "label_trees.label_embedding:LabelEmbedding", "rows and labels in a small space"
+    ),
+    "label-embedding-tree": Method(
+        "label_trees.label_embedding_tree:LabelEmbeddingTree",
+        "a label tree that is walked in a small space",
+    ),
+    "balanced-label-tree": Method(
+        "label_trees.balanced_label_tree:BalancedLabelTree",
+        "a label tree with learned, overlapping splits of bounded cost",
+    ),
+    "hierarchicalxc": Method(
+        "hierarchical_xc.model:HierarchicalXC",
+        "a binary tree of labels that come together, searched best first",
+        ("hierarchical_xc.best_first:BestFirstIndex", "hierarchical_xc.platt:Platt"),
+    ),
+    "glas": Method(
+        "glas.model:GLaS",
+        "rows and labels on one sphere, by a regularised network (deep)",
+        (
+            "glas.coarse_to_fine:CoarseToFineIndex",
+            "glas.concatenated:ConcatenatedEncoder",
+            "glas.label_sphere:LabelSphere",
+        ),
+    ),
+    "neuralxc": Method(
+        "neuralxc.model:NeuralXC",
+        "auto-encoders of rows and label sets, joined (deep)",
+        ("neuralxc.coded_labels:CodedLabels",),
+    ),
+    "dxml": Method(
+        "dxml.model:DXML",
+        "votes of nearest rows where labels' walks put them (deep)",
+        ("dxml.learners:DXMLLearner",),
+    ),
+    "one-vs-all": Method(
+        "baselines.one_vs_all:OneVsAll", "a linear classifier per label, small weights cut"
+    ),
+    "knn": Method("baselines.knn:NearestNeighbors", "votes of the nearest rows, on features"),
+    "most-common": Method(
+        "baselines.most_common:MostCommon", "the same most frequent labels for every row"
+    ),
+    "random": Method("baselines.random_labels:RandomLabels", "labels drawn at random: the floor"),
+}
+
+# What is stored by several methods, or by none in particular.
+SHARED_PARTS = (
+    "calibration:Calibration",
+    "data.text.excerpts:Excerpts",
+    "data.text.features:TextFeatures",
+    "deep.history:History",
+    "deep.loop:TrainingState",
+    "encoders.dense:DenseLayers",
+    "encoders.linear:LinearEncoder",
+    "encoders.network:NetworkEncoder",
+    "encoders.unit_rows:UnitRows",
+    "ensemble:Learner",
+    "graph.tree:Tree",
+    "labels:LabelEncoder",
+    "manifold.smce:SMCE",
+    "search.exact:ExactIndex",
+    "search.ivf:IVFIndex",
+    "search.sparse:SparseIndex",
+    "search.tree_beam:DenseTreeIndex",
+    "search.tree_beam:TreeIndex",
+    "tagger:Tagger",
+)
+
+
+def storable_name(kind: type) -> str | None:
+    """Return the name by which a class is stored: its method's, or its own; None if it is not."""
+    place = f"{kind.__module__.removeprefix('labelspace.')}:{kind.__qualname__}"
+    return _NAMES.get(place)
+
+
+def storable_class(name: str) -> Any:
+    """Return the class that is stored by this name; KeyError if there is none."""
+    module, _, class_name = _PLACES[name].partition(":")
+    return getattr(importlib.import_module(f"labelspace.{module}"), class_name)
+
+
+def method_name(kind: type) -> str:
+    """Return a class's name as a method, or what it is called itself."""
+    return storable_name(kind) or kind.__name__
+
+
+def _places() -> dict[str, str]:
+    places = {place.partition(":")[2]: place for place in SHARED_PARTS}
+    for name, method in METHODS.items():
+        places[name] = f"models.{method.path}"
+        places |= {part.partition(":")[2]: f"models.{part}" for part in method.parts}
+    return places
+
+
+_PLACES = _places()
+_NAMES = {place: name for name, place in _PLACES.items()}
