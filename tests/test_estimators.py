@@ -35,14 +35,12 @@ COUNTS = ("count_visited", "count_products", "encode")
 
 
 def discover() -> list[type[LabelRanker]]:
-    found = []
-    for module in pkgutil.iter_modules(models.__path__):
-        for _, kind in inspect.getmembers(
-            importlib.import_module(f"labelspace.models.{module.name}"), inspect.isclass
-        ):
-            own = kind.__module__ == f"labelspace.models.{module.name}"
+    found = set()
+    for module in pkgutil.walk_packages(models.__path__, "labelspace.models."):
+        for _, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            own = kind.__module__ == module.name
             if own and issubclass(kind, LabelRanker) and not inspect.isabstract(kind):
-                found.append(kind)
+                found.add(kind)
     return sorted(found, key=lambda kind: kind.__name__)
 
 
