@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,34 @@ from scipy.sparse import csr_matrix
 
 from labelspace import metrics
 from labelspace.topk import TopK
+
+Choice = TypeVar("Choice")
+
+
+def best_choice(choices: Sequence[Choice], figure: Callable[[Choice], float]) -> Choice:
+    """Try all choices and return the one with the largest figure, the first of equal ones.
+
+    A choice that has no rival is not tried.
+
+    >>> best_choice((1, 2, 3), lambda n: n % 3)
+    2
+    """
+    return choices[0] if len(choices) == 1 else max(choices, key=figure)
+
+
+def ndcg(truth: csr_matrix, top: TopK) -> float:
+    """Return nDCG@k in percent, by which rankings are compared; k is what was asked for."""
+    return metrics.evaluate(truth, top, ks=(top.k,))[f"nDCG@{top.k}"]
+
+
+def summed_precision(truth: csr_matrix, top: TopK) -> float:
+    """Return P@1 + P@3 + P@5 in percent, by which votes are compared.
+
+    >>> summed_precision(csr_matrix([[1, 1, 1, 1, 1]]), TopK(np.arange(5)[None], np.ones((1, 5))))
+    300.0
+    """
+    figures = metrics.evaluate(truth, top, ks=(1, 3, 5))
+    return sum(figures[f"P@{k}"] for k in (1, 3, 5))
 
 
 def usable_rows(X: csr_matrix, Y: csr_matrix) -> NDArray[np.int64]:
@@ -88,4 +116,4 @@ def best_of(
     learned = csr_matrix(X[kept]), csr_matrix(Y[kept])
     asked, truth = csr_matrix(X[held_out]), csr_matrix(Y[held_out])
     trials = [Trial(one, answer(one, *learned, asked, k), truth) for one in choices]
-    return max(trials, key=lambda one: metrics.evaluate(truth, one.top, ks=(k,))[f"nDCG@{k}"])
+    return best_choice(trials, lambda one: ndcg(truth, one.top))
