@@ -5,12 +5,12 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from labelspace.linear import label_ridge as module
-from labelspace.linear.label_ridge import label_map, refitted, refitted_label_ridge
+from labelspace.linear.label_ridge import label_ridge, refitted, refitted_label_ridge
 from labelspace.spaces import sphere
 from tests.planted import planted_corpus
 
 
-@pytest.mark.parametrize("made", [label_map, refitted_label_ridge])
+@pytest.mark.parametrize("made", [label_ridge, refitted_label_ridge])
 def test_rows_lie_by_their_labels(made):
     X, Y = planted_corpus()
     W, mean, V = made(X, Y, 64)
@@ -52,9 +52,9 @@ def test_the_penalty_that_answers_best_is_chosen_and_few_rows_have_the_usual(mon
     X, Y = planted_corpus(2400)
 
     def spoiled(X, Y, dim, *, penalty, **more):
-        W, mean, V = label_map(X, Y, dim, penalty=penalty, **more)
+        W, mean, V = label_ridge(X, Y, dim, penalty=penalty, **more)
         return (W, mean, V) if penalty == good else (0.0 * W, mean, V)
 
-    monkeypatch.setattr(module, "label_map", spoiled)
+    monkeypatch.setattr(module, "label_ridge", spoiled)
     assert module.chosen_penalty(X, Y) == good
     assert module.chosen_penalty(X[:100], Y[:100]) == 1.0

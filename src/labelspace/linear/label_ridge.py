@@ -16,16 +16,14 @@ one: long texts want less than short ones.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix, diags
 
-from labelspace import metrics
 from labelspace.linear.ridge import ridge
 from labelspace.search.exact import ExactIndex
+from labelspace.selection import best_choice, ndcg
 from labelspace.spaces import sphere
 from labelspace.topk import TopK
 
@@ -42,7 +40,7 @@ _FEW_ROWS = 2000
 _FEW_DIMENSIONS = 256
 
 
-def label_map(
+def label_ridge(
     X: csr_matrix,
     Y: csr_matrix,
     dim: int,
@@ -51,7 +49,7 @@ def label_map(
     seed: int = 0,
     n_threads: int | None = None,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the map, and the labels' vectors at random.
+    """Return the ridge regression to the middle of labels whose vectors are random.
 
     Returns
     -------
@@ -78,7 +76,7 @@ def refitted_label_ridge(
     """Return the same with labels where rows speak for them best, and the best λ unless given."""
     if penalty is None:
         penalty = chosen_penalty(X, Y, seed=seed, n_threads=n_threads)
-    W, mean, V = label_map(X, Y, dim, penalty=penalty, seed=seed, n_threads=n_threads)
+    W, mean, V = label_ridge(X, Y, dim, penalty=penalty, seed=seed, n_threads=n_threads)
     Z = sphere.queries(np.asarray(_half(X, np.random.default_rng(seed)) @ W) + mean)
     return W, mean, refitted(Z, Y, V)
 
@@ -93,15 +91,15 @@ def chosen_penalty(
     asked, learned = np.split(rows, [len(rows) // 4])
     labels = np.unique(Y[learned].indices)
     truth, known = csr_matrix(Y[asked][:, labels]), csr_matrix(Y[learned][:, labels])
-    quality = []
-    for penalty in _TRIED:
-        how: dict[str, Any] = {"penalty": penalty, "seed": seed, "n_threads": n_threads}
-        W, mean, V = refitted_label_ridge(X[learned], known, _FEW_DIMENSIONS, **how)
-        Z = sphere.queries(np.asarray(X[asked] @ W) + mean)
-        nearest = ExactIndex(V).search(Z, 5)
-        top = TopK(nearest.ids, nearest.products)
-        quality.append(metrics.evaluate(truth, top, ks=(top.k,))[f"nDCG@{top.k}"])
-    return _TRIED[int(np.argmax(quality))]
+
+    def quality(penalty: float) -> float:
+        W, mean, V = refitted_label_ridge(
+            X[learned], known, _FEW_DIMENSIONS, penalty=penalty, seed=seed, n_threads=n_threads
+        )
+        nearest = ExactIndex(V).search(sphere.queries(np.asarray(X[asked] @ W) + mean), 5)
+        return ndcg(truth, TopK(nearest.ids, nearest.products))
+
+    return best_choice(_TRIED, quality)
 
 
 def refitted(Z: Floats, Y: csr_matrix, V: Floats) -> Floats:

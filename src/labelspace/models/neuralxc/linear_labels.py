@@ -1,6 +1,6 @@
 """A straight way from rows to labels, to stand beside networks that go by hidden layers.
 
-The map is ``label_map``: labels lie at random on a sphere, and rows go to the middle of their
+The map is ``label_ridge``: labels lie at random on a sphere, and rows go to the middle of their
 labels by ridge regression, which trusts no feature more than its rows warrant. Networks, whose
 steps are of one size for all features, learn rare ones by heart; so the two err differently.
 
@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 from labelspace import metrics
 from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.network import NetworkEncoder
-from labelspace.linear.label_ridge import label_map
+from labelspace.linear.label_ridge import label_ridge
 from labelspace.linear.logistic_regression import PSEUDO_ROWS, logistic_regression
 from labelspace.models.neuralxc.coded_labels import CodedLabels
 from labelspace.search.exact import ExactIndex
@@ -54,7 +54,7 @@ def linear_labels(
     order = np.random.default_rng(seed).permutation(X.shape[0])
     n_held_out = min(MOST_HELD_OUT, int(SHARE_HELD_OUT * X.shape[0]))
     held_out, kept = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
-    W, mean, V = label_map(X[kept], Y[kept], dim, seed=seed, n_threads=n_threads)
+    W, mean, V = label_ridge(X[kept], Y[kept], dim, seed=seed, n_threads=n_threads)
     encoder = NetworkEncoder(W, mean, [], storage=storage)
     Z = encoder.encode(X[held_out])
     nearest = ExactIndex(V).search(Z, COMPETING)
