@@ -14,7 +14,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from labelspace.search import _dense_kernels
+from labelspace.search import _ivf_kernels
 from labelspace.search.result import SearchResult
 from labelspace.spaces.quantized import dequantized, quantized
 from labelspace.store import Storable
@@ -79,7 +79,7 @@ class IVFIndex(Storable):
         found = SearchResult.none(len(queries), min(n_neighbors, self.n_keys))
         if len(queries) and found.ids.shape[1]:
             queries = np.ascontiguousarray(queries, dtype=np.float32)
-            _dense_kernels.search_lists(
+            _ivf_kernels.search_lists(
                 queries,
                 self.centroids,
                 min(self.n_probes, len(self.centroids)),

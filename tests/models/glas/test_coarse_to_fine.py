@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from labelspace.models.glas import _coarse_to_fine_kernels
 from labelspace.models.glas.coarse_to_fine import CoarseToFineIndex, principal_directions
-from labelspace.search import _dense_kernels
 from labelspace.search.exact import ExactIndex
 
 
@@ -43,11 +43,11 @@ def test_candidates_are_the_best_whatever_the_order_of_keys(ordered):
         values[:] = 1.0
     elif ordered != "at random":
         values = np.sort(values)[:: 1 if ordered == "rising" else -1]
-    places = np.empty((2, 7), dtype=np.int64)
+    candidates = np.empty((2, 7), dtype=np.int64)
     keys, scales = np.ascontiguousarray(values[:, None]), np.ones(100, dtype=np.float32)
     queries = np.array([[1.0], [-1.0]], dtype=np.float32)
-    _dense_kernels.best_places(queries, keys, scales, places)
-    for sign, row in zip((1, -1), places, strict=True):
+    _coarse_to_fine_kernels.select_candidates(queries, keys, scales, candidates)
+    for sign, row in zip((1, -1), candidates, strict=True):
         assert len(set(row.tolist())) == 7
         assert np.array_equal(np.sort(sign * values[row]), np.sort(sign * values)[-7:])
 

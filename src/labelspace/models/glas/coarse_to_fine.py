@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from labelspace.search import _dense_kernels
+from labelspace.models.glas import _coarse_to_fine_kernels as kernels
 from labelspace.search.result import SearchResult
 from labelspace.spaces.quantized import dequantized, quantized
 from labelspace.store import Storable
@@ -69,20 +69,20 @@ class CoarseToFineIndex(Storable):
         queries = np.ascontiguousarray(queries, dtype=np.float32)
         n_neighbors = min(n_neighbors, self.n_keys)
         n_candidates = min(max(self.n_candidates, n_neighbors), self.n_keys)
-        places = np.empty((len(queries), n_candidates), dtype=np.int64)
+        candidates = np.empty((len(queries), n_candidates), dtype=np.int64)
         short = self._shortened(queries)
-        _dense_kernels.best_places(short, self.short, self.short_scales, places)
-        products = np.empty(places.shape, dtype=np.float32)
-        _dense_kernels.compare(queries, places, self.keys, self.scales, products)
+        kernels.select_candidates(short, self.short, self.short_scales, candidates)
+        products = np.empty(candidates.shape, dtype=np.float32)
+        kernels.rescore(queries, candidates, self.keys, self.scales, products)
         best = np.argsort(-products, axis=1, kind="stable")[:, :n_neighbors]
-        found = np.take_along_axis(places, best, axis=1)
+        found = np.take_along_axis(candidates, best, axis=1)
         return SearchResult(self.ids[found], np.take_along_axis(products, best, axis=1))
 
     def vectors(self, ids: NDArray[np.integer]) -> Floats:
         """Return the keys of some ids."""
         order = np.argsort(self.ids)
-        places = order[np.searchsorted(self.ids, ids, sorter=order)]
-        return dequantized(self.keys[places], self.scales[places])
+        positions = order[np.searchsorted(self.ids, ids, sorter=order)]
+        return dequantized(self.keys[positions], self.scales[positions])
 
     def _shortened(self, vectors: Floats) -> Floats:
         return np.concatenate((vectors[:, :-1] @ self.directions, vectors[:, -1:]), axis=1)
