@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = ("faiss", "matplotlib", "numba", "plotly", "scipy", "sklearn", "torch")
+HEAVY = ("faiss", "matplotlib", "numba", "scipy", "sklearn", "torch")
 LIMIT_SECONDS = 0.5
 TRIES = 5
 
