@@ -1,9 +1,12 @@
+"""Which rows are held out, and which choice wins on them."""
+
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_matrix
 
-from labelspace.selection import best_choice, best_of, ndcg, split_rows, summed_precision
+from labelspace.selection import best_choice, best_of, hold_out, ndcg, split_rows, summed_precision
 from labelspace.topk import TopK, topk_dense
 
 
@@ -23,6 +26,24 @@ def test_a_choice_without_a_rival_is_not_tried():
         raise AssertionError
 
     assert best_choice([7], never) == 7
+
+
+FIGURES = {"usual": 5.0, "best": 9.0, "equal": 9.0, "liked": 8.5}
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "expected"), [(0.0, "best"), (0.4, "best"), (0.5, "liked"), (9.0, "liked")]
+)
+def test_of_choices_that_are_nearly_the_best_the_preferred_one_wins(
+    tolerance: float, expected: str
+) -> None:
+    chosen = best_choice(
+        list(FIGURES),
+        FIGURES.__getitem__,
+        nearly=lambda best: best - tolerance,
+        preference=lambda name: float(name == "liked"),
+    )
+    assert chosen == expected
 
 
 def test_figures_grow_with_what_is_right():
@@ -45,6 +66,15 @@ def test_the_setting_that_ranks_rows_held_out_best_is_taken():
     assert np.array_equal(trial.top.to_csr(2).sum(axis=1), np.full((120, 1), 2))
     assert rows == [(480, 120), (480, 120)]
     assert best_of((-1.0, 1.0), answer, X[:400], X[:400]).choice == -1.0, "too few to tell"
+
+
+def test_rows_held_out_are_in_order_and_decided_by_the_seed() -> None:
+    rows = np.arange(100, 200)
+    drawn = hold_out(rows, 20, seed=3)
+    assert np.array_equal(drawn, np.unique(drawn))
+    assert np.isin(drawn, rows).all()
+    assert np.array_equal(drawn, hold_out(rows, 20, seed=3))
+    assert not np.array_equal(drawn, hold_out(rows, 20, seed=4))
 
 
 def test_rows_without_labels_are_neither_learned_from_nor_held_out():

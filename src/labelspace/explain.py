@@ -21,27 +21,27 @@ class Voters:
 
     Parameters
     ----------
-    ids, voices : ndarray of shape (n_found,)
+    ids, weights : ndarray of shape (n_found,)
         Rows of ``Y`` (-1 for none) and what each vote counts.
     Y : csr_matrix of shape (n_examples, n_labels)
 
     Examples
     --------
-    >>> ids, voices = np.array([1, 0, 1]), np.array([0.5, 0.3, 0.2])
-    >>> Voters(ids, voices, csr_matrix([[0, 1], [1, 1]])).reasons_for(1)
+    >>> ids, weights = np.array([1, 0, 1]), np.array([0.5, 0.3, 0.2])
+    >>> Voters(ids, weights, csr_matrix([[0, 1], [1, 1]])).reasons_for(1)
     [Reason(kind='example', id=1, weight=0.7), Reason(kind='example', id=0, weight=0.3)]
     """
 
     def __init__(
-        self, ids: NDArray[np.integer], voices: NDArray[np.floating], Y: csr_matrix
+        self, ids: NDArray[np.integer], weights: NDArray[np.floating], Y: csr_matrix
     ) -> None:
-        self.ids, self.voices = added_up(ids, voices)
-        self._ballots = csc_matrix(Y[self.ids])
+        self.ids, self.weights = summed_weights(ids, weights)
+        self._labels = csc_matrix(Y[self.ids])
 
     def reasons_for(self, label: int) -> list[Reason]:
         """Return the voters that have ``label``."""
-        having = self._ballots.indices[_column(self._ballots, label)]
-        return _largest_first("example", self.ids[having], self.voices[having])
+        having = self._labels.indices[_column(self._labels, label)]
+        return _largest_first("example", self.ids[having], self.weights[having])
 
 
 class FeatureContributions:
@@ -75,7 +75,7 @@ class FeatureContributions:
 def half_and_half(one: list[Reason], other: list[Reason], n_reasons: int) -> list[Reason]:
     """Return the largest reasons of two kinds, weights as shares of half of the whole each.
 
-    Each kind has half of the places, or more where the other has too few. A kind that stands alone
+    Each kind has half of the reasons, or more where the other has too few. A kind that stands alone
     has the whole.
 
     >>> voted = [Reason("example", 7, 0.75), Reason("example", 4, 0.25)]
@@ -84,17 +84,17 @@ def half_and_half(one: list[Reason], other: list[Reason], n_reasons: int) -> lis
     """
     total = 0.5 if one and other else 1.0
     n_one = max(min(len(one), (n_reasons + 1) // 2), n_reasons - len(other))
-    chosen = _shares(one, total)[:n_one] + _shares(other, total)[: n_reasons - n_one]
+    chosen = _normalized(one, total)[:n_one] + _normalized(other, total)[: n_reasons - n_one]
     return sorted(chosen, key=lambda reason: -reason.weight)[:n_reasons]
 
 
-def added_up(
+def summed_weights(
     ids: NDArray[np.integer], weights: NDArray[np.floating]
 ) -> tuple[NDArray[np.integer], NDArray[Any]]:
     """Return who votes, each once, and what the votes of each count together."""
     heard = (ids >= 0) & (weights > 0)
-    voters, places = np.unique(ids[heard], return_inverse=True)
-    return voters, np.bincount(places, weights[heard], voters.size)
+    voters, positions = np.unique(ids[heard], return_inverse=True)
+    return voters, np.bincount(positions, weights[heard], voters.size)
 
 
 def _column(matrix: csc_matrix, number: int) -> slice:
@@ -106,6 +106,6 @@ def _largest_first(kind: str, ids: NDArray[Any], weights: NDArray[Any]) -> list[
     return [Reason(kind, int(ids[at]), float(weights[at])) for at in order]
 
 
-def _shares(reasons: list[Reason], total: float) -> list[Reason]:
+def _normalized(reasons: list[Reason], total: float) -> list[Reason]:
     whole = sum(reason.weight for reason in reasons) / total
     return [Reason(reason.kind, reason.id, reason.weight / whole) for reason in reasons]

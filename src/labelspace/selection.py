@@ -1,4 +1,9 @@
-"""Settings that are chosen on rows held out: which rows those are, and which setting wins."""
+"""Settings that are chosen on rows held out: draw the rows, try the settings, take the best.
+
+``usable_rows``, ``hold_out`` and ``split_rows`` say which rows are held out; ``best_choice`` takes
+what has the best figure there, or is preferred among what is nearly as good. ``best_of`` does all
+of it for a method that can be trained on some rows and asked about others.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +17,46 @@ from scipy.sparse import csr_matrix
 from labelspace import metrics
 from labelspace.topk import TopK
 
+N_ROWS = 5000
+FEWEST_ROWS = 500  # with fewer there is nothing to tell from
+
 Choice = TypeVar("Choice")
 
 
-def best_choice(choices: Sequence[Choice], figure: Callable[[Choice], float]) -> Choice:
+def best_choice(
+    choices: Sequence[Choice],
+    figure: Callable[[Choice], float],
+    *,
+    nearly: Callable[[float], float] = lambda best: best,
+    preference: Callable[[Choice], float] = lambda choice: 0.0,
+) -> Choice:
     """Try all choices and return the one with the largest figure, the first of equal ones.
 
     A choice that has no rival is not tried.
 
+    Parameters
+    ----------
+    choices : sequence
+        The usual one first.
+    figure : callable
+        Tries a choice and returns what it is worth.
+    nearly : callable
+        Turns the largest figure into one that is as good: choices that reach it are left to
+        ``preference``, the largest of which wins.
+
+    Examples
+    --------
     >>> best_choice((1, 2, 3), lambda n: n % 3)
     2
+    >>> best_choice((1, 2, 3), float, nearly=lambda best: best - 1, preference=lambda n: -n)
+    2
     """
-    return choices[0] if len(choices) == 1 else max(choices, key=figure)
+    if len(choices) == 1:
+        return choices[0]
+    figures = [figure(choice) for choice in choices]
+    floor = nearly(max(figures))
+    good = [choice for choice, one in zip(choices, figures, strict=True) if one >= floor]
+    return max(good, key=preference)
 
 
 def ndcg(truth: csr_matrix, top: TopK) -> float:
@@ -50,6 +83,15 @@ def usable_rows(X: csr_matrix, Y: csr_matrix) -> NDArray[np.int64]:
     return np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
 
 
+def hold_out(rows: NDArray[np.int64], n_rows: int, seed: int) -> NDArray[np.int64]:
+    """Return ``n_rows`` of the rows, drawn without repetition, in order.
+
+    >>> hold_out(np.array([3, 5, 7, 9]), 2, seed=0)
+    array([3, 7])
+    """
+    return np.sort(np.random.default_rng(seed).permutation(rows)[:n_rows])
+
+
 def split_rows(
     Y: csr_matrix, share: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -60,19 +102,12 @@ def split_rows(
     (2, 1, array([0, 2, 3]))
     """
     rows = np.flatnonzero(np.diff(Y.indptr))
-    n_held_out = int(share * rows.size)
-    if not n_held_out:
-        return rows, rows[:0]
-    rows = np.random.default_rng(seed).permutation(rows)
-    return np.sort(rows[n_held_out:]), np.sort(rows[:n_held_out])
-
-
-N_ROWS = 5000
-FEWEST_ROWS = 500  # with fewer there is nothing to tell from
+    held_out = hold_out(rows, int(share * rows.size), seed)
+    return np.setdiff1d(rows, held_out), held_out
 
 
 class Trial(NamedTuple):
-    """The best choice, what it says of the rows held out, and their labels; no rows if too few."""
+    """A choice, what it says of the rows held out, and their labels; no rows if too few."""
 
     choice: float
     top: TopK

@@ -17,22 +17,57 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace import _voting_kernels as _tally_kernels
+from labelspace import _voting_kernels as kernels
 from labelspace.base import Explanation, LabelRanker, Reason
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.explain import Voters, added_up
+from labelspace.explain import Voters, summed_weights
 from labelspace.metrics import evaluate
 from labelspace.search.result import SearchResult
+from labelspace.selection import best_choice
 from labelspace.threads import in_blocks
 from labelspace.topk import TopK
 
+Weights = NDArray[np.float32]
+
+GAMMAS = (10.0, 15.0, 20.0)
+LABEL_VOTES = (0.1, 0.25, 0.5, 1.0, 2.0)
+
 # Labels lie farther from a row than its neighbours do, and differ less in it.
 _LABEL_GAMMA = 10.0
+# Sum of P@1, P@3 and P@5, in percent, that rare labels may cost; more where so few rows were held
+# out that chance decides as much.
+_NEARLY = 0.1
+_NEARLY_OF_FEW = 1.0
+_FEW = 1000
+
+
+class VotingRanker(LabelRanker, ABC):
+    """An estimator in which training rows, and perhaps labels, vote on a row."""
+
+    rows_: UnitRows
+    Y_: csr_matrix
+
+    @abstractmethod
+    def _votes(self, X: csr_matrix, k: int) -> Votes:
+        """Return who votes on rows, which are encoded, when ``k`` labels are wanted."""
+
+    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
+        X = self.rows_.encode(X)
+        return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
+
+    def _answer(self, X: csr_matrix, k: int) -> TopK:
+        return self._filled(self._votes(X, k).top(self.Y_, k))
+
+    def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
+        """A reason is a training row that has the label, or the label's own point in the space."""
+        return self._votes(self.rows_.encode(X), top.k).explain(self.Y_, top, n_reasons)
 
 
 @dataclass(frozen=True)
@@ -57,18 +92,18 @@ class Votes:
     """
 
     rows: NDArray[np.int64]
-    row_weights: NDArray[np.float32]
+    row_weights: Weights
     labels: NDArray[np.int64]
-    label_weights: NDArray[np.float32]
+    label_weights: Weights
 
     @classmethod
     def weighted(
         cls, rows: SearchResult, labels: SearchResult, gamma: float, label_votes: float
     ) -> Votes:
         """Let the nearer count more."""
-        share = label_votes / (1.0 + label_votes) if labels.ids.shape[1] else 0.0
-        row_weights = _shares(rows.products, gamma, 1.0 - share)
-        label_weights = _shares(labels.products, _LABEL_GAMMA, share)
+        label_share = label_votes / (1.0 + label_votes) if labels.ids.shape[1] else 0.0
+        row_weights = vote_weights(rows.products, gamma, 1.0 - label_share)
+        label_weights = vote_weights(labels.products, _LABEL_GAMMA, label_share)
         # A query without known features lies nowhere: nothing is near to it.
         nowhere = ~np.any(rows.products != 0, axis=1)
         row_weights[nowhere] = 0.0
@@ -90,8 +125,8 @@ class Votes:
         votes are those of labels.
         """
         total = 1.0 / max(len(rows), 1)
-        row_weights = [_near_shares(one, alpha, (1.0 - label_share) * total) for one in rows]
-        label_weights = [_near_shares(one, label_alpha, label_share * total) for one in labels]
+        row_weights = [_distance_weights(one, alpha, (1.0 - label_share) * total) for one in rows]
+        label_weights = [_distance_weights(one, label_alpha, label_share * total) for one in labels]
         return cls(
             SearchResult.beside(rows).ids,
             np.concatenate(row_weights, axis=1),
@@ -115,12 +150,12 @@ class Votes:
         explained = []
         for at in range(len(top)):
             voters = Voters(self.rows[at], self.row_weights[at], Y)
-            places, nearness = added_up(self.labels[at], self.label_weights[at])
+            labels, weights = summed_weights(self.labels[at], self.label_weights[at])
             explanations = []
             for label, score in top.given(at):
                 reasons = voters.reasons_for(label)
                 reasons += [
-                    Reason("label", label, float(weight)) for weight in nearness[places == label]
+                    Reason("label", label, float(weight)) for weight in weights[labels == label]
                 ]
                 reasons.sort(key=lambda reason: -reason.weight)
                 explanations.append(Explanation(label, score, reasons[:n_reasons]))
@@ -128,31 +163,13 @@ class Votes:
         return explained
 
 
-def _shares(products: NDArray[np.float32], gamma: float, total: float) -> NDArray[np.float32]:
-    """Return what each vote counts, ``total`` together."""
-    weights = np.exp(gamma * (products - 1.0))
-    sums = weights.sum(axis=1, keepdims=True)
-    return np.divide(total * weights, sums, out=np.zeros_like(weights), where=sums > 0)
-
-
-def _near_shares(found: SearchResult, alpha: float, total: float) -> NDArray[np.float32]:
-    """Return what each vote counts, ``total`` together: in proportion to e^{−α d}."""
-    there = found.ids >= 0
-    nearest = np.where(there, found.products, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
-    farther = np.subtract(found.products, nearest, out=np.zeros_like(found.products), where=there)
-    weights = np.exp(alpha * farther) * there
-    sums = weights.sum(axis=1, keepdims=True)
-    shares = np.divide(total * weights, sums, out=np.zeros_like(weights), where=sums > 0)
-    return shares.astype(np.float32)
-
-
 def count_votes(
     rows: NDArray[np.int64],
-    row_weights: NDArray[np.float32],
+    row_weights: Weights,
     Y: csr_matrix,
     k: int,
     labels: NDArray[np.int64] | None = None,
-    label_weights: NDArray[np.float32] | None = None,
+    label_weights: Weights | None = None,
 ) -> TopK:
     """Return the ``k`` labels with most votes for each query, with their votes.
 
@@ -176,7 +193,7 @@ def count_votes(
         labels = np.zeros((len(rows), 0), dtype=np.int64)
         label_weights = np.zeros((len(rows), 0), dtype=np.float32)
     top = TopK.empty(len(rows), k)
-    _tally_kernels.count_votes(
+    kernels.count_votes(
         rows,
         row_weights,
         Y.indptr,
@@ -190,38 +207,34 @@ def count_votes(
     return top
 
 
-class VotingRanker(LabelRanker, ABC):
-    """An estimator in which training rows, and perhaps labels, vote on a row."""
+def vote_weights(cosines: Weights, gamma: float, total: float = 1.0) -> Weights:
+    """Return what each vote on a query counts: in proportion to e^{γ(cos − 1)}, ``total`` together.
 
-    rows_: UnitRows
-    Y_: csr_matrix
-
-    @abstractmethod
-    def _votes(self, X: csr_matrix, k: int) -> Votes:
-        """Return who votes on rows, which are encoded, when ``k`` labels are wanted."""
-
-    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
-        X = self.rows_.encode(X)
-        return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
-
-    def _answer(self, X: csr_matrix, k: int) -> TopK:
-        return self._filled(self._votes(X, k).top(self.Y_, k))
-
-    def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
-        """A reason is a training row that has the label, or the label's own place in the space."""
-        return self._votes(self.rows_.encode(X), top.k).explain(self.Y_, top, n_reasons)
+    >>> vote_weights(np.array([[1.0, 0.9, -np.inf]], dtype=np.float32), gamma=10.0).round(2)
+    array([[0.73, 0.27, 0.  ]], dtype=float32)
+    """
+    return _normalized(np.exp(gamma * (cosines - 1.0)), total)
 
 
-Weights = tuple[float, float]
+def _distance_weights(found: SearchResult, alpha: float, total: float) -> Weights:
+    """Return what each vote on a query counts: in proportion to e^{−α d}, ``total`` together."""
+    there = found.ids >= 0
+    nearest = np.where(there, found.products, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
+    farther = np.subtract(found.products, nearest, out=np.zeros_like(found.products), where=there)
+    return _normalized(np.exp(alpha * farther) * there, total).astype(np.float32)
 
-GAMMAS = (10.0, 15.0, 20.0)
-LABEL_VOTES = (0.1, 0.25, 0.5, 1.0, 2.0)
 
-# Sum of P@1, P@3 and P@5, in percent, that rare labels may cost; more where so few rows were held
-# out that chance decides as much.
-_NEARLY = 0.1
-_NEARLY_OF_FEW = 1.0
-_FEW = 1000
+def _normalized(weights: Weights, total: float) -> Weights:
+    """Scale each row of weights so that it sums up to ``total``; one of zeros stays so."""
+    sums = weights.sum(axis=1, keepdims=True)
+    return np.divide(total * weights, sums, out=np.zeros_like(weights), where=sums > 0)
+
+
+class VoteWeights(NamedTuple):
+    """γ or α of the rows' votes, and what all votes of labels count against all of rows."""
+
+    sharpness: float
+    label_votes: float
 
 
 def choose_votes(
@@ -232,7 +245,7 @@ def choose_votes(
     *,
     gammas: Sequence[float] = GAMMAS,
     label_votes: Sequence[float] = LABEL_VOTES,
-) -> tuple[float, float]:
+) -> VoteWeights:
     """Return γ and the weight of labels' votes that answer best.
 
     Parameters
@@ -249,10 +262,10 @@ def choose_votes(
     >>> rows = SearchResult(np.array([[0, 1]]), np.array([[0.9, 0.8]], dtype=np.float32))
     >>> labels = SearchResult(np.array([[1]]), np.array([[0.5]], dtype=np.float32))
     >>> choose_votes(rows, labels, csr_matrix([[1, 0], [0, 1]]), csr_matrix([[0, 1]]))
-    (10.0, 0.5)
+    VoteWeights(sharpness=10.0, label_votes=0.5)
     """
     tried = [
-        (gamma, weight)
+        VoteWeights(gamma, weight)
         for gamma in gammas
         for weight in (label_votes if labels.ids.shape[1] else label_votes[:1])
     ]
@@ -260,19 +273,26 @@ def choose_votes(
 
 
 def best_votes(
-    tried: Sequence[Weights], cast: Callable[[Weights], Votes], Y: csr_matrix, truth: csr_matrix
-) -> Weights:
-    """Return those of the weights that were ``tried`` whose ballot, once ``cast``, answers best."""
+    tried: Sequence[VoteWeights],
+    cast: Callable[[VoteWeights], Votes],
+    Y: csr_matrix,
+    truth: csr_matrix,
+) -> VoteWeights:
+    """Return those of the weights that were ``tried`` whose votes, once ``cast``, answer best."""
     counts = np.bincount(Y.indices, minlength=Y.shape[1])
-    precise, rare = np.array([_figures(cast(weights), Y, truth, counts) for weights in tried]).T
-    nearly = _NEARLY_OF_FEW if truth.shape[0] < _FEW else _NEARLY
-    good = precise >= precise.max() - nearly
-    return tried[int(np.argmax(np.where(good, rare, -np.inf)))]
+    tolerance = _NEARLY_OF_FEW if truth.shape[0] < _FEW else _NEARLY
 
+    @cache
+    def figures(weights: VoteWeights) -> dict[str, float]:
+        top = cast(weights).top(Y, 5)
+        return evaluate(truth, top, label_counts=counts, n_examples=Y.shape[0])
 
-def _figures(
-    votes: Votes, Y: csr_matrix, truth: csr_matrix, counts: NDArray[np.int64]
-) -> tuple[float, float]:
-    figures = evaluate(truth, votes.top(Y, 5), label_counts=counts, n_examples=Y.shape[0])
-    precise, rare = (sum(figures[f"{name}@{k}"] for k in (1, 3, 5)) for name in ("P", "PSP"))
-    return precise, rare
+    def summed(name: str, weights: VoteWeights) -> float:
+        return sum(figures(weights)[f"{name}@{k}"] for k in (1, 3, 5))
+
+    return best_choice(
+        tried,
+        partial(summed, "P"),
+        nearly=lambda best: best - tolerance,
+        preference=partial(summed, "PSP"),
+    )

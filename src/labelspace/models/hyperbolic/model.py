@@ -36,7 +36,7 @@ from labelspace.search.result import NO_KEY, SearchResult
 from labelspace.selection import usable_rows
 from labelspace.spaces import poincare
 from labelspace.threads import train_in_parallel
-from labelspace.voting import Votes, VotingRanker, best_votes
+from labelspace.voting import Votes, VoteWeights, VotingRanker, best_votes
 
 PRESETS: dict[str, dict[str, Any]] = {
     "best": {
@@ -302,7 +302,7 @@ class Hyperbolic(VotingRanker):
         for near, _ in found:
             near.ids[near.ids == rows[:, np.newaxis]] = NO_KEY
         chosen = best_votes(
-            [(alpha, label_votes) for alpha in alphas for label_votes in weights],
+            [VoteWeights(alpha, label_votes) for alpha in alphas for label_votes in weights],
             lambda tried: self._ballot(found, *tried),
             self.Y_,
             csr_matrix(self.Y_[rows]),
