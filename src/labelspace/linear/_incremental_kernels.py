@@ -6,37 +6,17 @@ import numpy as np
 from numba import njit
 
 from labelspace._random_kernels import seeded, shuffle
-from labelspace.linear._problem_kernels import FUSED, ONE, choose, copy, keep, longer
+from labelspace.linear._subproblem_kernels import FUSED, ONE, choose, copy, keep, longer
 
 FAR_OFF = np.float32(0.25)
 
 
 @njit(cache=True, nogil=True)
 def solve(
-    indptr,
-    indices,
-    data,
-    lengths,
-    n_features,
-    positive_ptr,
-    positive_rows,
-    hard_ptr,
-    hard_rows,
-    start_ptr,
-    start_features,
-    start_values,
-    biases,
-    problems,
-    n_drawn,
-    n_choices,
-    stand_for,
-    C,
-    moves_bias,
-    heaviest,
-    n_passes,
-    min_weight,
-    seed,
-):
+    indptr, indices, data, lengths, n_features, positive_ptr, positive_rows, hard_ptr, hard_rows,
+    start_ptr, start_features, start_values, biases, problems, n_drawn, n_choices, stand_for, C,
+    moves_bias, heaviest, n_passes, min_weight, seed,
+):  # fmt: skip
     """Train the classifiers of ``problems`` on; their new biases replace ``biases``.
 
     ``lengths`` are the squared lengths of the rows. Each problem draws ``n_drawn`` negatives among

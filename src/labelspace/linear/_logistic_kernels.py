@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from labelspace._random_kernels import shuffle
-from labelspace.linear._problem_kernels import FUSED, product
+from labelspace.linear._subproblem_kernels import FUSED, product
 
 UNTOUCHED = -5.0  # where dual variables begin, on the logistic scale: nearly nothing
 MOST_STEPS = 20  # of the search for a dual variable's best value

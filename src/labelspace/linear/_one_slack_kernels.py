@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from labelspace._random_kernels import seeded, shuffle
-from labelspace.linear._problem_kernels import FUSED, longer
+from labelspace.linear._subproblem_kernels import FUSED, longer
 
 MOST_PAIRS = 64  # pairs of siblings that a row can hold at a time: fewer would not converge
 

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from labelspace._random_kernels import seeded, shuffle
-from labelspace.linear._problem_kernels import FUSED, ONE, choose, copy, keep, longer, product
+from labelspace.linear._subproblem_kernels import FUSED, ONE, choose, copy, keep, longer, product
 
 FAR = np.float32(1e30)
 RESTS = np.float32(0.2)
@@ -14,27 +14,10 @@ RESTS = np.float32(0.2)
 
 @njit(cache=True, nogil=True)
 def solve(
-    indptr,
-    indices,
-    data,
-    lengths,
-    n_features,
-    positive_ptr,
-    positive_rows,
-    hard_ptr,
-    hard_rows,
-    held_out,
-    problems,
-    per_positive,
-    fewest,
-    heaviest,
-    C,
-    tol,
-    max_passes,
-    more_passes,
-    min_weight,
+    indptr, indices, data, lengths, n_features, positive_ptr, positive_rows, hard_ptr, hard_rows,
+    held_out, problems, per_positive, fewest, heaviest, C, tol, max_passes, more_passes, min_weight,
     seed,
-):
+):  # fmt: skip
     """Train the classifiers of ``problems``, first without the rows held out, then with them.
 
     ``lengths`` are the squared lengths of the rows. Returns for both trainings, in this order,

@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 
 from labelspace._random_kernels import seeded
-from labelspace.linear import _logistic_kernels, _squared_hinge_kernels
-from labelspace.linear._problem_kernels import copy, keep, longer
+from labelspace.linear import _hinge_kernels, _logistic_kernels
+from labelspace.linear._subproblem_kernels import copy, keep, longer
 
 SQUARED_HINGE = 0
 LOGISTIC = 1
@@ -91,21 +91,10 @@ def train_siblings(
             elif last - first > 1 and n_local > 0:
                 n_positive = _positives_first(rows, positives, order)
                 alphas[: rows.shape[0]] = np.float32(0.0)
-                taken = _squared_hinge_kernels._descend(
-                    ptr,
-                    places,
-                    entries,
-                    row_lengths,
-                    order,
-                    alphas,
-                    rows.shape[0],
-                    n_positive,
-                    slack,
-                    tol,
-                    max_iter,
-                    weights,
-                    seeded(seed, child, 1),
-                )
+                taken = _hinge_kernels.descend(
+                    ptr, places, entries, row_lengths, order, alphas, rows.shape[0], n_positive,
+                    slack, tol, max_iter, weights, seeded(seed, child, 1),
+                )  # fmt: skip
             else:
                 # An only child is always right.
                 taken = 0

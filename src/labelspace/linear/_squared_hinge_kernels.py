@@ -11,32 +11,19 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from labelspace._random_kernels import seeded, shuffle
-from labelspace.linear._problem_kernels import FUSED, longer
+from labelspace._random_kernels import seeded
+from labelspace.linear import _hinge_kernels
+from labelspace.linear._subproblem_kernels import FUSED, longer
 
 NOBODY = -1
 ONE = np.uint64(1)
-FAR = np.float32(1e30)
 
 
 @njit(cache=True, nogil=True)
 def solve(
-    indptr,
-    indices,
-    data,
-    lengths,
-    n_features,
-    positive_ptr,
-    positive_rows,
-    problems,
-    starters,
-    C,
-    tol,
-    max_iter,
-    min_weight,
-    n_slots,
-    seed,
-):
+    indptr, indices, data, lengths, n_features, positive_ptr, positive_rows, problems, starters, C,
+    tol, max_iter, min_weight, n_slots, seed,
+):  # fmt: skip
     """Train the classifiers of ``problems``; feature 0 is the constant one.
 
     ``lengths`` are the squared lengths of the rows. A working set begins with the positives,
@@ -109,39 +96,20 @@ def solve(
             _sum_up(indptr, indices, data, rows, alphas, size, n_positive, weights)
             # While far from the answer there is no use in being exact.
             reached[slot] = max(tol, 0.3 * violations[slot])
-            n_passes[slot] += _descend(
-                indptr,
-                indices,
-                data,
-                lengths,
-                rows,
-                alphas,
-                size,
-                n_positive,
-                slack,
-                reached[slot],
-                max_iter - n_passes[slot],
-                weights,
+            n_passes[slot] += _hinge_kernels.descend(
+                indptr, indices, data, lengths, rows, alphas, size, n_positive, slack,
+                reached[slot], max_iter - n_passes[slot], weights,
                 seeded(seed, problem, n_passes[slot] + 1),
-            )
+            )  # fmt: skip
             for feature in range(n_features):
                 slot_weights[feature, slot] = weights[feature]
             set_sizes[slot] = _drop_idle(rows, alphas, size, n_positive, in_slots, slot)
 
         heap_sizes[:] = 0
         _find_violations(
-            indptr,
-            indices,
-            data,
-            slot_weights,
-            in_slots,
-            held,
-            np.float32(0.5 * tol),
-            heap_caps,
-            heap_sizes,
-            heap_scores,
-            heap_rows,
-        )
+            indptr, indices, data, slot_weights, in_slots, held, np.float32(0.5 * tol), heap_caps,
+            heap_sizes, heap_scores, heap_rows,
+        )  # fmt: skip
 
         for slot in range(n_slots):
             number = held[slot]
@@ -223,88 +191,10 @@ def _sum_up(indptr, indices, data, rows, alphas, size, n_positive, weights):
 
 
 @njit(cache=True, nogil=True, fastmath=FUSED)
-def _descend(
-    indptr,
-    indices,
-    data,
-    lengths,
-    rows,
-    alphas,
-    size,
-    n_positive,
-    slack,
-    tol,
-    max_iter,
-    weights,
-    state,
-):
-    """Dual coordinate descent with shrinking on the first ``size`` of ``rows``.
-
-    The first ``n_positive`` are positives. ``weights`` is kept equal to the sum of
-    alpha · y · x. Returns the number of passes.
-    """
-    order = np.arange(size)
-    n_active = size
-    ceiling = FAR
-    n_passes = 0
-    while n_passes < max_iter:
-        n_passes += 1
-        state = shuffle(order, n_active, state)
-        highest = -FAR
-        lowest = FAR
-        visit = 0
-        while visit < n_active:
-            at = order[visit]
-            start, end = indptr[rows[at]], indptr[rows[at] + 1]
-            score = np.float32(0.0)
-            for place in range(start, end):
-                score += data[place] * weights[indices[place]]
-            sign = np.float32(1.0) if at < n_positive else np.float32(-1.0)
-            old = alphas[at]
-            gradient = sign * score - np.float32(1.0) + old * slack
-            if old == 0 and gradient > 0:
-                # Most rows that just came in need nothing once the first of them are learned.
-                if gradient > ceiling or n_passes == 1:
-                    n_active -= 1
-                    order[visit] = order[n_active]
-                    order[n_active] = at
-                    continue
-                highest = max(highest, np.float32(0.0))
-                lowest = min(lowest, np.float32(0.0))
-            else:
-                highest = max(highest, gradient)
-                lowest = min(lowest, gradient)
-                new = max(old - gradient / (lengths[rows[at]] + slack), np.float32(0.0))
-                if new != old:
-                    alphas[at] = new
-                    step = (new - old) * sign
-                    for place in range(start, end):
-                        weights[indices[place]] += step * data[place]
-            visit += 1
-        if highest - lowest <= tol:
-            if n_active == size:
-                break
-            n_active = size
-            ceiling = FAR
-        else:
-            ceiling = highest if highest > 0 else FAR
-    return n_passes
-
-
-@njit(cache=True, nogil=True, fastmath=FUSED)
 def _find_violations(
-    indptr,
-    indices,
-    data,
-    slot_weights,
-    in_slots,
-    held,
-    tol,
-    heap_caps,
-    heap_sizes,
-    heap_scores,
+    indptr, indices, data, slot_weights, in_slots, held, tol, heap_caps, heap_sizes, heap_scores,
     heap_rows,
-):
+):  # fmt: skip
     """Collect for each slot the negatives outside its working set with the highest scores.
 
     Only scores above -1 + tol violate; the largest are kept in a heap, smallest first.

@@ -1,4 +1,4 @@
-"""What compiled loops of classifiers with sampled negatives share: one label's small problem.
+"""What the compiled solvers share: the small problem of one label, cut out of all rows.
 
 A label's rows are copied side by side, with features numbered as they come, so that all passes
 over them run through a small piece of memory. ``fastmath`` allows fused multiply-add only: letting
