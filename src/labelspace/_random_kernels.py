@@ -7,7 +7,8 @@ number of threads gives the same classifiers.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from labelspace.compiling import njit
 
 
 @njit(cache=True, nogil=True)

@@ -26,6 +26,9 @@ class Listener(Protocol):
     def finished(self, task: int) -> None:
         """Work ``task`` has ended, well or not."""
 
+    def compiling(self, kernel: str | None) -> None:
+        """Work waits for ``kernel`` to be compiled, once on a machine; None: it goes on."""
+
 
 class _Silent:
     def started(self, description: str, total: int | None) -> int:
@@ -35,6 +38,9 @@ class _Silent:
         pass
 
     def finished(self, task: int) -> None:
+        pass
+
+    def compiling(self, kernel: str | None) -> None:
         pass
 
 
@@ -79,3 +85,8 @@ def track(items: Iterable[Item], description: str, total: int | None = None) -> 
         for item in items:
             yield item
             advance(1)
+
+
+def compiling(kernel: str | None) -> None:
+    """Tell that all work waits until ``kernel`` is compiled, or, with None, that it goes on."""
+    _listener.compiling(kernel)

@@ -18,6 +18,8 @@ from typing import Any
 from labelspace import progress
 from labelspace.errors import LabelspaceWarning
 
+COMPILING = "Compiling, once"
+
 
 def say(text: str) -> None:
     """Write a line for the person at the terminal."""
@@ -75,6 +77,7 @@ class Lines:
     def __init__(self) -> None:
         self._open: dict[int, tuple[str, float]] = {}
         self._next = 0
+        self._has_compiled = False
 
     def started(self, description: str, total: int | None) -> int:
         self._next += 1
@@ -89,6 +92,11 @@ class Lines:
         # Stages inside others would fill a log; their time is part of the outer line.
         if not self._open:
             say(f"{description}: {time.perf_counter() - began:.1f} s")
+
+    def compiling(self, kernel: str | None) -> None:
+        if not self._has_compiled:
+            say(f"{COMPILING}: later runs do not wait for this")
+        self._has_compiled = True
 
 
 class Bars:
@@ -114,6 +122,7 @@ class Bars:
             console=Console(stderr=True),
         )
         self._n_open = 0
+        self._compiling: Any = None
 
     def started(self, description: str, total: int | None) -> int:
         if self._n_open == 0:
@@ -132,6 +141,15 @@ class Bars:
         self._n_open -= 1
         if self._n_open == 0:
             self._bars.stop()
+
+    def compiling(self, kernel: str | None) -> None:
+        if self._compiling is None:
+            self._compiling = self._bars.add_task(COMPILING, total=None)
+        if kernel is None:
+            self._bars.update(self._compiling, visible=False)
+        else:
+            text = f"{COMPILING}: {kernel}"
+            self._bars.update(self._compiling, description=text, visible=True, advance=1)
 
 
 class Meter:

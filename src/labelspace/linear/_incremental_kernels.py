@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from labelspace._random_kernels import seeded, shuffle
+from labelspace.compiling import njit
 from labelspace.linear._subproblem_kernels import FUSED, ONE, choose, copy, keep, longer
 
 FAR_OFF = np.float32(0.25)

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from labelspace._random_kernels import shuffle
+from labelspace.compiling import njit
 from labelspace.linear._subproblem_kernels import FUSED, product
 
 UNTOUCHED = -5.0  # where dual variables begin, on the logistic scale: nearly nothing

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from labelspace._random_kernels import seeded, shuffle
+from labelspace.compiling import njit
 from labelspace.linear._subproblem_kernels import FUSED, longer
 
 MOST_PAIRS = 64  # pairs of siblings that a row can hold at a time: fewer would not converge

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from labelspace._random_kernels import seeded
+from labelspace.compiling import njit
 from labelspace.linear import _hinge_kernels, _logistic_kernels
 from labelspace.linear._subproblem_kernels import copy, keep, longer
 

@@ -9,9 +9,9 @@ takes the next label at once, so every pass is a full one.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from labelspace._random_kernels import seeded
+from labelspace.compiling import njit
 from labelspace.linear import _hinge_kernels
 from labelspace.linear._subproblem_kernels import FUSED, longer
 

@@ -9,9 +9,9 @@ machine's vectors.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from labelspace._random_kernels import below, next_state
+from labelspace.compiling import njit
 
 FUSED = {"contract"}
 ONE = np.float32(1.0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from labelspace.compiling import njit
 
 # Two directions that are this alike are one: a step between them is bounded by the L1 term alone.
 _FLAT = 1e-12

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from labelspace.compiling import njit
 
 
 @njit(parallel=True, cache=True)

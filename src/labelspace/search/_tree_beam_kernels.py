@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
 from labelspace._topk_kernels import insert
+from labelspace.compiling import njit
 
 LOGISTIC = 0
 SOFTMAX = 1

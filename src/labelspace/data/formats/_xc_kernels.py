@@ -16,7 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from labelspace.compiling import njit
 
 OK = 0
 BAD_LABEL = 1

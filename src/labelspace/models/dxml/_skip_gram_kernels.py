@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from labelspace._random_kernels import below, next_state, seeded, shuffle
+from labelspace.compiling import njit
 
 # σ between −6 and 6, as a table: an exponential takes as long as an inner product.
 _END = np.float32(6.0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from labelspace.compiling import njit
 from labelspace.graph._kernels import mixed
 
 _SPAN = 1.0 / 4294967296.0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from labelspace._topk_kernels import insert
+from labelspace.compiling import njit
 from labelspace.search._tree_beam_kernels import _first_not_below, to_log_probabilities
 
 LOOK_UPS = 4  # features of a node's list that are read in the time of one search in it

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from labelspace._topk_kernels import insert
+from labelspace.compiling import njit
 
 
 @njit(cache=True, nogil=True)

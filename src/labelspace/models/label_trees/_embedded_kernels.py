@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from labelspace._random_kernels import below, next_state
+from labelspace.compiling import njit
 
 FAST = {"contract", "reassoc", "nsz"}
 ONE = np.float32(1.0)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from labelspace._topk_kernels import insert
+from labelspace.compiling import njit
 
 N_TERMS = 19
 SMALLEST_SHARE = 0.01
