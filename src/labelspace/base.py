@@ -101,7 +101,7 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
     }
     # Whether fit measures scores on rows held out, and keeps that in ``calibration_``.
     _is_calibrated: ClassVar[bool] = False
-    # What the method can be told beyond its parameters; it then has ``preset`` and ``settings``.
+    # What the method can be told beyond its parameters, by ``settings`` and perhaps ``preset``.
     settings_type: ClassVar[type[Settings] | None] = None
 
     def __init__(
@@ -283,7 +283,7 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         """Return the settings for a corpus: preset, ``settings`` and parameters together."""
         assert self.settings_type is not None
         return resolve_settings(
-            self.settings_type, self, CorpusShape(X.shape[0], X.shape[1], Y.shape[1])
+            self.settings_type, self, CorpusShape(X.shape[0], X.shape[1], Y.shape[1], X.nnz)
         )
 
     def _given(self, settings: dict[str, Any]) -> dict[str, Any]:

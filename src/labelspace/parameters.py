@@ -76,6 +76,7 @@ class CorpusShape(NamedTuple):
     n_examples: int
     n_features: int
     n_labels: int
+    n_entries: int = 0  # features of all rows together
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,20 @@ class Settings(Storable):
     def completed(cls: type[Chosen], chosen: Chosen, given: Mapping[str, Any]) -> Chosen:
         """Return settings with those that were ``given`` in their place.
 
-        Override where what was given decides about what was not.
+        What is derived from other fields follows them, unless the preset has a value of its own
+        or it was given. Override where what was given decides otherwise about what was not.
         """
-        return replace(chosen, **given)
+        told, before = replace(chosen, **given), chosen.derived()
+        followed = {
+            name: value
+            for name, value in told.derived().items()
+            if name not in given and getattr(chosen, name) == before[name]
+        }
+        return replace(told, **followed)
+
+    def derived(self) -> dict[str, Any]:
+        """Return what some fields are, unless told, by the others: none here."""
+        return {}
 
 
 def setting_names(kind: type[Settings] | None) -> list[str]:
@@ -128,7 +140,7 @@ def resolve_settings(kind: type[Chosen], estimator: Any, shape: CorpusShape) -> 
     A parameter that is None was not given. One that stands in ``settings`` too is an error.
     """
     owner = type(estimator).__name__
-    told = estimator.settings
+    told, preset = estimator.settings, getattr(estimator, "preset", "best")
     parameters = estimator.get_params(deep=False)
     given = {
         name: parameters[name]
@@ -142,4 +154,4 @@ def resolve_settings(kind: type[Chosen], estimator: Any, shape: CorpusShape) -> 
         raise UsageError(
             f"{owner} has '{min(twice)}' as a parameter and in settings: give it once."
         )
-    return kind.completed(kind.for_corpus(estimator.preset, shape), {**given, **(told or {})})
+    return kind.completed(kind.for_corpus(preset, shape), {**given, **(told or {})})

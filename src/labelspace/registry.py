@@ -37,7 +37,11 @@ METHODS: dict[str, Method] = {
     "annexml": Method(
         "annexml.model:AnnexML",
         "votes of nearest rows and labels in a learned space",
-        ("annexml.learners:PartitionedLearner", "annexml.partition:Partition"),
+        (
+            "annexml.learners:PartitionedLearner",
+            "annexml.partition:Partition",
+            "annexml.settings:AnnexMLSettings",
+        ),
     ),
     "label-tree": Method(
         "label_trees.label_tree:LabelTree", "a linear predictor at each node of a label tree"

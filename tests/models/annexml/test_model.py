@@ -12,7 +12,8 @@ import labelspace
 from labelspace.models import AnnexML
 from labelspace.models.annexml import model as annexml
 from labelspace.models.annexml.learners import PartitionedLearner
-from labelspace.voting import GAMMAS, LABEL_VOTES
+from labelspace.search.exact import ExactIndex
+from labelspace.voting import GAMMAS, LABEL_VOTES, VoteWeights
 from tests.planted import planted_corpus
 
 
@@ -49,9 +50,9 @@ def test_scores_are_shares_of_the_votes(fitted: AnnexML, corpus) -> None:
 
 def test_paper_preset_counts_votes(corpus) -> None:
     X, Y = corpus
-    model = AnnexML(preset="paper", part_size=100, random_state=0).fit(X, Y)
-    assert model.settings_["n_learners"] == len(model.learners_) == 15
-    assert model.settings_["dim"] == 50
+    model = AnnexML(preset="paper", settings={"part_size": 100}, random_state=0).fit(X, Y)
+    assert model.settings_.n_learners == len(model.learners_) == 15
+    assert model.learners_[0].parts[0].encoder.dim == model.settings_.dim == 50
     assert all(isinstance(learner, PartitionedLearner) for learner in model.learners_)
     top = model.predict_topk(X, k=3)
     assert np.all(top.scores == np.rint(top.scores))
@@ -63,9 +64,8 @@ def test_paper_preset_counts_votes(corpus) -> None:
 @pytest.mark.parametrize("balanced", [True, False])
 def test_parts_have_maps_of_their_own(corpus, partition: str, balanced: bool, tmp_path) -> None:
     X, Y = corpus
-    model = AnnexML(
-        partition=partition, part_size=100, balanced=balanced, label_weight=0.0, random_state=0
-    ).fit(X, Y)
+    settings = {"part_size": 100, "balanced": balanced, "label_weight": 0.0}
+    model = AnnexML(partition=partition, settings=settings, random_state=0).fit(X, Y)
     sizes = [part.rows.n_keys for part in model.learners_[0].parts if part is not None]
     assert sum(sizes) == X.shape[0]
     if balanced:
@@ -79,8 +79,8 @@ def test_parts_have_maps_of_their_own(corpus, partition: str, balanced: bool, tm
 @pytest.mark.parametrize("partition", ["none", "kmeans"])
 def test_appended_rows_are_found_at_once(corpus, partition: str) -> None:
     X, Y = corpus
-    settings = {} if partition == "none" else {"partition": partition, "part_size": 100}
-    model = AnnexML(random_state=0, label_weight=0.0, **settings).fit(X[:250], Y[:250])
+    settings = {"part_size": 100, "label_weight": 0.0}
+    model = AnnexML(random_state=0, partition=partition, settings=settings).fit(X[:250], Y[:250])
     model.partial_fit(X[250:], Y[250:])
     voters = model._votes(model.rows_.encode(X[250:]), 5).rows
     found = [row in voters[row - 250] for row in range(250, 300)]
@@ -130,48 +130,51 @@ def test_row_without_known_features_gets_frequent_labels(fitted: AnnexML, corpus
 
 def test_eight_bits_answer_as_floats_do(fitted: AnnexML, corpus) -> None:
     X, Y = planted_corpus(100, seed=1)
-    floats = AnnexML(storage="float32", random_state=0).fit(*corpus)
+    floats = AnnexML(settings={"storage": "float32"}, random_state=0).fit(*corpus)
+    assert floats.learners_[0].encoder.weights.dtype == np.float32
     assert abs(floats.score(X, Y) - fitted.score(X, Y)) <= 0.02
     agree = floats.predict_topk(X, 1).labels == fitted.predict_topk(X, 1).labels
     assert agree.mean() > 0.95
 
 
-def test_weights_of_votes_are_chosen_on_rows_held_out(corpus, monkeypatch) -> None:
-    X, Y = corpus
+@pytest.fixture
+def few_held_out(monkeypatch) -> None:
     monkeypatch.setattr(annexml, "_FEW", 100)
     monkeypatch.setattr(annexml, "_HELD_OUT", (30, 60))
-    model = AnnexML(random_state=0).fit(X, Y)
-    assert model.settings_["vote_gamma"] in GAMMAS
-    assert model.settings_["label_votes"] in LABEL_VOTES
-    given = AnnexML(random_state=0, vote_gamma=12.0).fit(X, Y)
-    assert given.settings_["vote_gamma"] == 12.0
-    assert model.score(*planted_corpus(100, seed=1)) > 0.9
 
 
-def test_rows_held_out_vote_and_their_labels_have_a_place(corpus, monkeypatch) -> None:
+def test_weights_of_votes_that_are_not_given_are_chosen(corpus, few_held_out, monkeypatch) -> None:
+    asked = []
+
+    def choose(rows, labels, Y, truth, gammas, label_votes):
+        asked.append((truth.shape[0], list(gammas), list(label_votes)))
+        assert not np.any(rows.products == 1.0), "a row voted on itself"
+        return VoteWeights(12.5, 0.75)
+
+    monkeypatch.setattr(annexml, "choose_votes", choose)
+    model = AnnexML(random_state=0).fit(*corpus)
+    assert model.settings_.vote_weights == (12.5, 0.75)
+    AnnexML(random_state=0, settings={"vote_gamma": 7.0}).fit(*corpus)
+    AnnexML(random_state=0, label_votes=2.0).fit(*corpus)
+    AnnexML(random_state=0, label_votes=2.0, settings={"vote_gamma": 7.0}).fit(*corpus)
+    every = list(GAMMAS), list(LABEL_VOTES)
+    assert asked == [(30, *every), (30, [7.0], every[1]), (30, every[0], [2.0])]
+
+
+def test_rows_held_out_vote_and_their_labels_have_a_point(corpus, few_held_out) -> None:
     X, Y = corpus
-    monkeypatch.setattr(annexml, "_FEW", 100)
-    monkeypatch.setattr(annexml, "_HELD_OUT", (30, 60))
     # Every row has a label of its own, so those of rows held out are in no other row.
     own = csr_matrix(hstack([Y, identity(X.shape[0])], format="csr"))
-    model = AnnexML(random_state=0, vote_gamma=20.0).fit(X, own)
+    model = AnnexML(random_state=0).fit(X, own)
     for learner in model.learners_:
         assert learner.rows.n_keys == X.shape[0]
         assert learner.labels.n_keys == own.shape[1]
 
 
-def test_many_learners_are_smaller_and_find_less_each(corpus) -> None:
-    one = AnnexML(n_learners=1, random_state=0)._chosen(50_000)
-    many = AnnexML(n_learners=15, random_state=0)._chosen(50_000)
-    for name in ("dim", "n_neighbors", "n_probes"):
-        assert many[name] < one[name]
-    assert AnnexML(n_learners=15, dim=200)._chosen(50_000)["dim"] == 200
-
-
-@pytest.mark.parametrize("search", ["exact", "ivf"])
-def test_every_search_gives_nearly_the_same_answers(fitted: AnnexML, corpus, search: str) -> None:
+def test_every_search_gives_nearly_the_same_answers(fitted: AnnexML, corpus) -> None:
     X, _ = planted_corpus(100, seed=1)
-    other = AnnexML(search=search, random_state=0).fit(*corpus)
+    other = AnnexML(settings={"search": "exact"}, random_state=0).fit(*corpus)
+    assert isinstance(other.learners_[0].rows, ExactIndex)
     assert (other.predict_topk(X, 1).labels == fitted.predict_topk(X, 1).labels).mean() > 0.9
 
 

@@ -80,14 +80,14 @@ def test_there_are_no_more_parts_than_places() -> None:
 
 
 @pytest.mark.parametrize(
-    "parameters",
+    "settings",
     [{"similarity": "smce"}, {"partition": "smce", "part_size": 100, "similarity": "smce"}],
 )
-def test_annexml_learns_with_it(corpus, parameters) -> None:
+def test_annexml_learns_with_it(corpus, settings) -> None:
     X_test, Y_test = planted_corpus(100, seed=1)
-    model = AnnexML(n_learners=1, random_state=0, **parameters).fit(*corpus)
+    model = AnnexML(n_learners=1, random_state=0, settings=settings).fit(*corpus)
     assert model.score(X_test, Y_test) >= 0.9
-    again = AnnexML(n_learners=1, random_state=0, n_threads=1, **parameters).fit(*corpus)
+    again = AnnexML(n_learners=1, random_state=0, n_threads=1, settings=settings).fit(*corpus)
     assert np.array_equal(
         model.predict_topk(X_test, k=3).labels, again.predict_topk(X_test, k=3).labels
     )

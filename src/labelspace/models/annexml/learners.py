@@ -19,6 +19,7 @@ from labelspace.models.annexml.partition import (
     kmeans_partition,
     learn_partition,
 )
+from labelspace.models.annexml.settings import AnnexMLSettings
 from labelspace.search.exact import ExactIndex
 from labelspace.search.ivf import IVFIndex
 from labelspace.search.result import SearchResult
@@ -28,40 +29,22 @@ from labelspace.store import Storable
 
 @dataclass(frozen=True)
 class LearnerTraining:
-    """What learners are made from and how.
-
-    Attributes
-    ----------
-    Y : csr_matrix
-        The labels of all rows, with which they vote.
-    training : ContrastiveSettings
-    graph_neighbors, similarity, partition, part_size, balanced, search, n_probes, storage,
-    n_threads
-        As in :class:`labelspace.models.AnnexML`.
-    """
+    """What learners are made from, and how: ``Y`` has the labels with which all rows vote."""
 
     Y: csr_matrix
-    training: ContrastiveSettings
-    graph_neighbors: int
-    similarity: str
-    partition: str
-    part_size: int
-    balanced: bool
-    search: str
-    n_probes: int
-    storage: str
+    settings: AnnexMLSettings
     n_threads: int | None
 
     def graph(self, Y: csr_matrix, seed: int) -> LabelGraph:
         """Return the neighbours of rows by their labels."""
-        if self.similarity == "smce":
+        if self.settings.similarity == "smce":
             from labelspace.models.annexml.smce import smce_graph
 
-            return smce_graph(Y, self.graph_neighbors, seed=seed, n_threads=self.n_threads)
+            return smce_graph(Y, self.settings.graph_neighbors, seed=seed, n_threads=self.n_threads)
         return label_knn(
             Y,
-            self.graph_neighbors,
-            similarity=self.similarity,
+            self.settings.graph_neighbors,
+            similarity=self.settings.similarity,
             seed=seed,
             n_threads=self.n_threads,
         )
@@ -70,19 +53,21 @@ class LearnerTraining:
         self, X: csr_matrix, Y: csr_matrix, graph: LabelGraph, seed: int
     ) -> Learner | PartitionedLearner:
         """Learn from rows and the labels that training may see."""
-        n_parts = max(X.shape[0] // self.part_size, 1)
-        if self.partition == "none" or n_parts == 1:
-            return self._map_and_index(X, Y, graph, np.arange(X.shape[0]), self.training, seed)
-        if self.partition == "learned":
+        n_parts = max(X.shape[0] // self.settings.part_size, 1)
+        if self.settings.partition == "none" or n_parts == 1:
+            return self._map_and_index(
+                X, Y, graph, np.arange(X.shape[0]), self.settings.training(), seed
+            )
+        if self.settings.partition == "learned":
             partition = learn_partition(X, graph, n_parts, seed)
-        elif self.partition == "smce":
+        elif self.settings.partition == "smce":
             from labelspace.models.annexml.smce import smce_partition
 
             partition = smce_partition(X, Y, n_parts, seed, n_threads=1)
         else:
             partition = kmeans_partition(X, n_parts, seed)
         scores = partition.scores(X)
-        assigned = balanced(scores) if self.balanced else scores.argmax(axis=1)
+        assigned = balanced(scores) if self.settings.balanced else scores.argmax(axis=1)
         parts: list[Learner | None] = []
         for number in range(partition.n_parts):
             rows = np.flatnonzero(assigned == number)
@@ -91,29 +76,25 @@ class LearnerTraining:
 
     def append(
         self,
-        learner: Learner,
+        learner: Learner | PartitionedLearner,
         X: csr_matrix,
         Y: csr_matrix,
-        graph: LabelGraph | None,
-        new: NDArray[np.int64],
+        graph: LabelGraph,
         n_old: int,
         seed: int,
     ) -> None:
         """Let a learner see new rows; its map learns on where it knows every feature."""
-        if graph is not None:
-            adapt_map(
-                learner.encoder, X, self.Y, graph, n_old, learner.rows.vectors, self._on(), seed
-            )
-        voters = new[(np.diff(X.indptr)[new] > 0) & (np.diff(Y.indptr)[new] > 0)]
-        keys = learner.encode(csr_matrix(X[voters]))
-        learner.rows.add(keys, n_old + voters)
-        if learner.labels is not None and voters.size:
-            labels = csr_matrix(Y[voters])
-            unseen = np.setdiff1d(labels.indices, learner.labels.ids)
-            middles = np.asarray((labels[:, unseen].T @ keys), dtype=np.float32)
-            learner.labels.add(
-                np.column_stack((sphere.keys(middles), np.zeros(unseen.size))), unseen
-            )
+        if isinstance(learner, Learner):
+            stored = learner.rows.vectors
+            update = self.settings.update()
+            adapt_map(learner.encoder, X, self.Y, graph, n_old, stored, update, seed)
+            _add_rows(learner, X, Y, np.arange(X.shape[0]), n_old)
+            return
+        assigned = learner.partition.assign(X)
+        for number in np.unique(assigned):
+            part = learner.parts[number]
+            if part is not None:
+                _add_rows(part, X, Y, np.flatnonzero(assigned == number), n_old)
 
     def _part(self, X: csr_matrix, Y: csr_matrix, rows: NDArray[np.int64], seed: int) -> Learner:
         """Learn from some rows as if there were no others, and no other features."""
@@ -121,8 +102,8 @@ class LearnerTraining:
         features = np.unique(inside.indices)
         labels = csr_matrix(Y[rows])
         graph = self.graph(labels, seed)
-        # A label's rows lie in several parts, so it has no one place in any of them.
-        settings = replace(self.training, label_weight=0.0)
+        # A label's rows lie in several parts, so it has no one point in any of them.
+        settings = replace(self.settings.training(), label_weight=0.0)
         inside = csr_matrix(inside[:, features])
         learner = self._map_and_index(inside, labels, graph, rows, settings, seed)
         learner.features = features
@@ -138,7 +119,7 @@ class LearnerTraining:
         seed: int,
     ) -> Learner:
         trained = train_map(X, Y, graph, settings, seed)
-        encoder = LinearEncoder(trained.weights, self.storage)
+        encoder = LinearEncoder(trained.weights, self.settings.storage)
         # Rows without features lie nowhere, and rows without labels have nothing to say.
         voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(self.Y.indptr)[rows] > 0))
         keys = sphere.keys(encoder.encode(csr_matrix(X[voters])))
@@ -155,7 +136,7 @@ class LearnerTraining:
         voters: NDArray[np.int64],
         seed: int,
     ) -> IVFIndex:
-        """Put labels where training placed them, and those it never saw amidst their rows."""
+        """Put labels where training has them, and those it never saw amidst their rows."""
         unseen = ~vectors.any(axis=1)
         labels = csr_matrix(self.Y[voters], dtype=np.float32)
         vectors[unseen] = sphere.keys(np.asarray(labels[:, unseen].T @ keys, dtype=np.float32))
@@ -163,24 +144,15 @@ class LearnerTraining:
         biased = np.column_stack((vectors[placed], biases[placed]))
         return self._ivf(biased, placed, seed)
 
-    def _on(self) -> ContrastiveSettings:
-        """Return how maps learn on: gently, since stored rows do not move with them."""
-        return ContrastiveSettings(
-            dim=self.training.dim,
-            gamma=self.training.gamma,
-            n_epochs=2,
-            batch_size=self.training.batch_size,
-            learning_rate=0.02,
-            min_steps=16,
-        )
-
     def _index(self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int) -> Index:
-        if self.search == "exact":
+        if self.settings.search == "exact":
             return ExactIndex(keys, ids)
         return self._ivf(keys, ids, seed)
 
     def _ivf(self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int) -> IVFIndex:
-        return IVFIndex(keys, ids, n_probes=self.n_probes, storage=self.storage, seed=seed)
+        return IVFIndex(
+            keys, ids, n_probes=self.settings.n_probes, storage=self.settings.storage, seed=seed
+        )
 
 
 class PartitionedLearner(Storable):
@@ -209,3 +181,17 @@ class PartitionedLearner(Storable):
                 found.ids[queries, :width] = there.ids
                 found.products[queries, :width] = there.products
         return found, SearchResult.none(X.shape[0], 0)
+
+
+def _add_rows(
+    learner: Learner, X: csr_matrix, Y: csr_matrix, new: NDArray[np.int64], n_old: int
+) -> None:
+    """Put some of the new rows into a learner's index, and new labels amid their rows."""
+    voters = new[(np.diff(X.indptr)[new] > 0) & (np.diff(Y.indptr)[new] > 0)]
+    keys = learner.encode(csr_matrix(X[voters]))
+    learner.rows.add(keys, n_old + voters)
+    if learner.labels is not None and voters.size:
+        labels = csr_matrix(Y[voters])
+        unseen = np.setdiff1d(labels.indices, learner.labels.ids)
+        centroids = np.asarray((labels[:, unseen].T @ keys), dtype=np.float32)
+        learner.labels.add(np.column_stack((sphere.keys(centroids), np.zeros(unseen.size))), unseen)

@@ -1,0 +1,39 @@
+"""Presets of AnnexML, and what follows from the number of learners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scipy.sparse import csr_matrix
+
+from labelspace.models import AnnexML
+from labelspace.models.annexml.settings import AnnexMLSettings
+
+
+def resolved(n_examples: int = 50_000, **parameters: Any) -> AnnexMLSettings:
+    X, Y = csr_matrix((n_examples, 10)), csr_matrix((n_examples, 3))
+    return AnnexML(**parameters)._resolved(X, Y)
+
+
+def test_small_corpora_have_fewer_dimensions_and_a_softer_contrast() -> None:
+    small, large = resolved(19_999), resolved(20_000)
+    assert (small.dim, small.gamma, small.learning_rate) == (96, 10.0, 0.1)
+    assert (large.dim, large.gamma, large.learning_rate) == (192, 20.0, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("n_learners", "expected"), [(1, (192, 40, 8)), (7, (96, 34, 4)), (15, (96, 16, 2))]
+)
+def test_each_of_many_learners_holds_and_finds_less(
+    n_learners: int, expected: tuple[int, int, int]
+) -> None:
+    by_parameter = resolved(n_learners=n_learners)
+    assert by_parameter == resolved(settings={"n_learners": n_learners})
+    assert (by_parameter.dim, by_parameter.n_neighbors, by_parameter.n_probes) == expected
+
+
+def test_what_is_given_or_the_papers_own_does_not_follow() -> None:
+    assert resolved(n_learners=15, dim=200).dim == 200
+    assert resolved(n_learners=15, settings={"n_neighbors": 33}).n_neighbors == 33
+    assert resolved(preset="paper", n_learners=3).n_neighbors == 10
