@@ -81,7 +81,7 @@ class LearnedLog:
         finally:
             os.close(descriptor)
         if is_new:
-            self._flush_folder()
+            folders.flush_folder(self.path.parent)
 
     def requests_after(self, n_rows: int) -> Iterator[list[Record]]:
         """Yield the rows after the first ``n_rows``, those of a request together."""
@@ -159,11 +159,3 @@ class LearnedLog:
                     whole = position
         if whole < self.size:
             os.truncate(self.path, whole)
-
-    def _flush_folder(self) -> None:
-        if os.name == "posix":
-            descriptor = os.open(self.path.parent, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)

@@ -17,12 +17,8 @@ from typing import Any
 
 from labelspace.errors import ModelFileError
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
 MANIFEST = "manifest.json"
+LOCK_POLL_SECONDS = 0.01
 
 
 @contextmanager
@@ -47,17 +43,17 @@ def replacing(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def locked(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let one process at a time change ``path``: others wait here (not on Windows)."""
+    """Let one process at a time change ``path``: others wait here.
+
+    The lock is the system's, on a file beside ``path``, so it ends with a process that is killed.
+    """
+    from filelock import FileLock
+
     target = Path(os.path.abspath(path))
-    if fcntl is None:
+    # The server takes the lock on one thread and gives it back on another.
+    lock = FileLock(target.parent / f".{target.name}.lock", mode=0o600, thread_local=False)
+    with lock.acquire(poll_interval=LOCK_POLL_SECONDS):
         yield
-        return
-    descriptor = os.open(target.parent / f".{target.name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def size_in_bytes(path: str | os.PathLike[str]) -> int:
