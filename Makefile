@@ -62,8 +62,8 @@ $(CORE): requirements/core.lock pyproject.toml | $(BIN)/pip
 
 # The page that the demo ends with; the demo itself does without.
 $(SERVE): $(CORE) requirements/all.lock
-	@$(PIP) install --constraint requirements/all.lock fastapi uvicorn && touch $@ || \
-	    echo "FastAPI and uvicorn could not be installed: 'labelspace serve' will need them."
+	@$(PIP) install --constraint requirements/all.lock --no-build-isolation --editable '.[serve]' && \
+	    touch $@ || echo "The extra 'serve' could not be installed: 'labelspace serve' needs it."
 
 $(ALL): requirements/all.lock pyproject.toml | $(BIN)/pip
 	@echo "Installing all dependencies into $(VENV) (the first time takes some minutes)"

@@ -130,7 +130,7 @@ def test_a_damaged_replacement_is_not_taken(start: Any, folder: Path):
     until(lambda: "was not taken" in server.log.read_text())
     assert server.tag("prune roses", k=1)
     lines = server.ask("GET", "/metrics")[1].decode().splitlines()
-    assert "labelspace_model_load_failures_total 1" in lines
+    assert "labelspace_model_load_failures_total 1.0" in lines
 
 
 def test_overload_is_shed_and_passes(start: Any, folder: Path):
@@ -174,7 +174,7 @@ def test_two_workers_answer_and_learn_as_one(start: Any, folder: Path):
     until(lambda: -1 not in numbers())
     assert len(set(numbers()) - {-1}) == 1  # both number new labels alike
     asked = sum(
-        int(line.rpartition(" ")[2])
+        float(line.rpartition(" ")[2])
         for line in server.ask("GET", "/metrics")[1].decode().splitlines()
         if line.startswith('labelspace_requests_total{route="/v1/learn"')
     )

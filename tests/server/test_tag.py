@@ -176,11 +176,23 @@ def test_counters_tell_what_happened(client: Any):
     tag(client, text="roses")
     client.post("/v1/tag", json={"txt": "roses"})
     lines = client.get("/metrics").text.splitlines()
-    assert 'labelspace_requests_total{route="/v1/tag",status="200"} 1' in lines
-    assert 'labelspace_requests_total{route="/v1/tag",status="422"} 1' in lines
-    assert "labelspace_rows_tagged_total 1" in lines
+    assert 'labelspace_requests_total{route="/v1/tag",status="200"} 1.0' in lines
+    assert 'labelspace_requests_total{route="/v1/tag",status="422"} 1.0' in lines
+    assert "labelspace_rows_tagged_total 1.0" in lines
     assert any(line.startswith("labelspace_request_seconds_bucket") for line in lines)
-    assert any(line.startswith("process_resident_memory_bytes") for line in lines)
+
+
+@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="prometheus_client reads /proc")
+def test_memory_and_processor_time_are_told(client: Any):
+    names = {line.partition(" ")[0] for line in client.get("/metrics").text.splitlines()}
+    assert {"process_resident_memory_bytes", "process_cpu_seconds_total"} <= names
+
+
+def test_addresses_that_are_made_up_share_one_series(client: Any):
+    for number in range(3):
+        client.get(f"/no/such/{number}")
+    lines = client.get("/metrics").text.splitlines()
+    assert 'labelspace_requests_total{route="other",status="404"} 3.0' in lines
 
 
 def test_alive_and_ready(client: Any):

@@ -8,6 +8,9 @@ from pathlib import Path
 from labelspace.cli.output import say
 from labelspace.errors import UsageError
 
+# What the extra ``serve`` brings.
+EXTRA = ("fastapi", "prometheus_client", "pydantic", "starlette", "uvicorn")
+
 
 def run_serve(
     model: Path,
@@ -27,9 +30,9 @@ def run_serve(
         from labelspace.server.run import address, serve
         from labelspace.server.settings import Limits, Settings
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] in ("fastapi", "starlette", "uvicorn", "pydantic"):
+        if (error.name or "").split(".")[0] in EXTRA:
             raise UsageError(
-                "The server needs FastAPI and uvicorn: install them with "
+                "The server needs FastAPI, uvicorn and prometheus_client: install them with "
                 "pip install 'labelspace[serve]'."
             ) from None
         raise

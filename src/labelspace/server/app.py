@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from gzip import decompress
@@ -24,7 +23,7 @@ from labelspace.server.body import read_json
 from labelspace.server.guard import Guard
 from labelspace.server.labelindex import LabelIndex
 from labelspace.server.learning import Learning
-from labelspace.server.metrics import Metrics
+from labelspace.server.metrics import MEDIA_TYPE, Metrics
 from labelspace.server.page import Page
 from labelspace.server.refusal import Refusal
 from labelspace.server.reload import Watcher
@@ -78,7 +77,7 @@ class Parts:
     def __init__(self, settings: Settings, served: Served) -> None:
         limits = settings.limits
         self.settings = settings
-        self.metrics = Metrics(settings.metrics_folder)
+        self.metrics = Metrics()
         self.batcher = Batcher(
             served,
             self.metrics,
@@ -174,8 +173,7 @@ def _add_routes(app: FastAPI, parts: Parts) -> None:
     @app.get("/metrics", **openapi.METRICS)
     async def metrics() -> Response:
         """Give counters in the text form of Prometheus."""
-        text = parts.metrics.text(_gauges(parts))
-        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(parts.metrics.text(_gauges(parts)), media_type=MEDIA_TYPE)
 
     for path in parts.page.paths:
         app.add_route(path, parts.page.get, methods=["GET"], include_in_schema=False)
@@ -201,26 +199,12 @@ def describe(parts: Parts) -> dict[str, Any]:
 
 
 def _gauges(parts: Parts) -> dict[str, tuple[str, float]]:
-    times = os.times()
     served = parts.batcher.served
     return {
         "labelspace_queue_rows": ("Rows waiting in this worker.", parts.batcher.n_waiting),
         "labelspace_labels": ("Labels of the model.", served.n_labels),
         "labelspace_examples": ("Rows that the model has learned.", served.estimator.n_examples_),
-        "process_cpu_seconds_total": (
-            "CPU seconds of this worker.",
-            times.user + times.system,
-        ),
-        "process_resident_memory_bytes": ("Memory of this worker.", _resident_bytes()),
     }
-
-
-def _resident_bytes() -> float:
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return float(int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
-    except (OSError, AttributeError):  # not Linux
-        return 0.0
 
 
 def _json(content: bytes) -> Response:

@@ -1,17 +1,30 @@
-"""Counters in the text form that Prometheus reads.
+"""What ``GET /metrics`` tells Prometheus.
 
-All series are known beforehand, so a worker's counters are one array of fixed layout. With
-several workers each array is a small mapped file, and whichever worker is asked adds them up.
+With several workers ``PROMETHEUS_MULTIPROC_DIR`` names a folder where each keeps its counters in a
+mapped file, and whichever worker is asked adds them up. prometheus_client reads the variable when
+it is imported, so it has to be there before a worker starts.
 """
 
 from __future__ import annotations
 
 import os
-from bisect import bisect_left
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable
 
-import numpy as np
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    Metric,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 ROUTES = (
     "/",
@@ -24,9 +37,7 @@ ROUTES = (
     "/healthz",
     "/readyz",
     "/metrics",
-    "other",
 )
-STATUSES = (200, 304, 400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 500, 503)
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 COUNTERS = {
     "labelspace_rows_tagged_total": "Rows that were ranked.",
@@ -36,14 +47,7 @@ COUNTERS = {
     "labelspace_model_load_failures_total": "Times that a replaced model could not be loaded.",
 }
 
-_N_STATUSES = len(STATUSES)
-_N_BUCKETS = len(SECONDS) + 2  # the last two: more than all bounds, and the sum of seconds
-_TIMES = len(ROUTES) * _N_STATUSES
-_COUNTERS = _TIMES + len(ROUTES) * _N_BUCKETS
-_SIZE = _COUNTERS + len(COUNTERS)
-_ROUTE = {route: at for at, route in enumerate(ROUTES)}
-_STATUS = {status: at for at, status in enumerate(STATUSES)}
-_COUNTER = {name: _COUNTERS + at for at, name in enumerate(COUNTERS)}
+disable_created_metrics()  # a series beside each counter that tells when it was begun
 
 
 class Metrics:
@@ -52,68 +56,57 @@ class Metrics:
     >>> metrics = Metrics()
     >>> metrics.count_request("/v1/tag", 200, 0.004)
     >>> [line for line in metrics.text({}).splitlines() if line.startswith("labelspace_requests")]
-    ['labelspace_requests_total{route="/v1/tag",status="200"} 1']
+    ['labelspace_requests_total{route="/v1/tag",status="200"} 1.0']
     """
 
-    def __init__(self, folder: str | None = None) -> None:
-        self._folder = folder
-        self._values: Any
-        if folder is None:
-            self._values = np.zeros(_SIZE)
-        else:
-            file = Path(folder) / f"{os.getpid()}.f64"
-            self._values = np.memmap(file, dtype=np.float64, mode="w+", shape=(_SIZE,))
+    def __init__(self) -> None:
+        self._own = CollectorRegistry()
+        self._requests = Counter(
+            "labelspace_requests_total",
+            "Requests answered.",
+            ("route", "status"),
+            registry=self._own,
+        )
+        self._seconds = Histogram(
+            "labelspace_request_seconds",
+            "Time from a request's headers to its answer's end.",
+            ("route",),
+            buckets=SECONDS,
+            registry=self._own,
+        )
+        self._counters = {
+            name: Counter(name, meaning, registry=self._own) for name, meaning in COUNTERS.items()
+        }
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """Count an answered request."""
-        route = _ROUTE.get(path, _ROUTE["other"])
-        self._values[route * _N_STATUSES + _STATUS.get(status, _STATUS[500])] += 1
-        first = _TIMES + route * _N_BUCKETS
-        self._values[first + bisect_left(SECONDS, seconds)] += 1
-        self._values[first + _N_BUCKETS - 1] += seconds
+        # A series for each address that a stranger makes up would fill the memory.
+        route = path if path in ROUTES else "other"
+        self._requests.labels(route, status).inc()
+        self._seconds.labels(route).observe(seconds)
 
     def add(self, name: str, amount: float) -> None:
         """Add to one of the other counters."""
-        self._values[_COUNTER[name]] += amount
+        self._counters[name].inc(amount)
 
     def text(self, gauges: dict[str, tuple[str, float]]) -> str:
-        """Return all counters, and gauges by name with what they mean."""
-        values = self._summed()
-        lines = [*_heading("labelspace_requests_total", "counter", "Requests answered.")]
-        for route, at in _ROUTE.items():
-            for status, also_at in _STATUS.items():
-                n = values[at * _N_STATUSES + also_at]
-                if n:
-                    labels = f'{{route="{route}",status="{status}"}}'
-                    lines.append(f"labelspace_requests_total{labels} {n:.0f}")
-        name = "labelspace_request_seconds"
-        lines += _heading(name, "histogram", "Time from a request's headers to its answer's end.")
-        for route, at in _ROUTE.items():
-            first = _TIMES + at * _N_BUCKETS
-            buckets = np.cumsum(values[first : first + _N_BUCKETS - 1])
-            if not buckets[-1]:
-                continue
-            for bound, n in zip((*SECONDS, "+Inf"), buckets, strict=True):
-                lines.append(f'{name}_bucket{{route="{route}",le="{bound}"}} {n:.0f}')
-            lines.append(f'{name}_sum{{route="{route}"}} {values[first + _N_BUCKETS - 1]:.6f}')
-            lines.append(f'{name}_count{{route="{route}"}} {buckets[-1]:.0f}')
-        for name, meaning in COUNTERS.items():
-            lines += [*_heading(name, "counter", meaning), f"{name} {values[_COUNTER[name]]:.0f}"]
-        for name, (meaning, value) in gauges.items():
-            kind = "counter" if name.endswith("_total") else "gauge"
-            lines += [*_heading(name, kind, meaning), f"{name} {value:.10g}"]
-        return "\n".join(lines) + "\n"
-
-    def _summed(self) -> Any:
-        if self._folder is None:
-            return self._values
-        total = np.zeros(_SIZE)
-        for file in Path(self._folder).glob("*.f64"):
-            counted = np.fromfile(file, dtype=np.float64)
-            if counted.size == _SIZE:
-                total += counted
-        return total
+        """Return all counters, and of this worker its process and gauges, by name with meaning."""
+        shown = CollectorRegistry()
+        if SHARED_FOLDER in os.environ:
+            MultiProcessCollector(shown)
+        else:
+            shown.register(self._own)
+        ProcessCollector(registry=shown)
+        shown.register(_Gauges(gauges))
+        return generate_latest(shown).decode()
 
 
-def _heading(name: str, kind: str, meaning: str) -> tuple[str, str]:
-    return f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"
+class _Gauges(Collector):
+    """Values of this moment, which no other worker adds to."""
+
+    def __init__(self, values: dict[str, tuple[str, float]]) -> None:
+        self._values = values
+
+    def collect(self) -> Iterable[Metric]:
+        for name, (meaning, value) in self._values.items():
+            yield GaugeMetricFamily(name, meaning, value=value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import tempfile
 import threading
@@ -10,12 +11,12 @@ import time
 import urllib.request
 import webbrowser
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import uvicorn
 
 from labelspace.server.app import make_app
+from labelspace.server.metrics import SHARED_FOLDER
 from labelspace.server.served import Served
 from labelspace.server.settings import Settings
 
@@ -42,7 +43,8 @@ def serve(
         return
     del served
     with tempfile.TemporaryDirectory(prefix="labelspace-metrics-") as folder:
-        replace(settings, metrics_folder=folder).to_environment()
+        os.environ[SHARED_FOLDER] = folder
+        settings.to_environment()
         factory = "labelspace.server.app:from_environment"
         uvicorn.run(factory, factory=True, **_options(settings))
 

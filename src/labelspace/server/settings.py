@@ -60,8 +60,6 @@ class Settings:
     """Rows learned before the model folder is saved again."""
     fold_seconds: float = 60.0
     """Seconds after the last row learned before the model folder is saved again."""
-    metrics_folder: str | None = None
-    """Where workers keep their counters, so that any of them can add them up."""
 
     @property
     def folder(self) -> Path:
