@@ -1,9 +1,11 @@
-"""A small corpus whose right answer is known: each label has words of its own."""
+"""Small problems whose right answer is known: each label has words of its own."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_matrix
+
+from labelspace.graph.tree import Tree
 
 
 def planted_corpus(
@@ -22,3 +24,17 @@ def planted_corpus(
         noise = rng.choice(30, size=3, replace=False)
         X[row, 4 * n_labels + noise] = rng.uniform(0.1, 0.4, size=3)
     return csr_matrix(X), csr_matrix(Y)
+
+
+def tree_problem(n_rows: int = 80, several: bool = False) -> tuple[csr_matrix, Tree, csr_matrix]:
+    """Return rows, a tree of their five labels, and the nodes that each row is at."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n_rows, 4)).astype(np.float32)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    scores = X @ random.normal(size=(4, 5)) + 0.3 * random.normal(size=(n_rows, 5))
+    Y = np.zeros((n_rows, 5), dtype=np.float32)
+    Y[np.arange(n_rows), scores.argmax(axis=1)] = 1
+    if several:
+        Y[scores > 0.9] = 1
+    tree = Tree.from_nested([[0, 1, 2], [3, 4]], n_labels=5)
+    return csr_matrix(X), tree, tree.positive_nodes(csr_matrix(Y))

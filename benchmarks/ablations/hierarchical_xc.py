@@ -31,7 +31,8 @@ from labelspace import metrics, models
 from labelspace.base import LabelRanker
 from labelspace.graph.cooccurrence import cooccurrence, similarity
 from labelspace.graph.tree import Tree, flat
-from labelspace.linear.siblings import NodePredictors, train_siblings
+from labelspace.linear.node_classifiers import train_node_classifiers
+from labelspace.linear.squared_hinge import LinearClassifiers
 from labelspace.models import HierarchicalXC
 from labelspace.models.hierarchical_xc.best_first import BestFirstIndex
 from labelspace.models.hierarchical_xc.complete_link import complete_link, complete_link_tree
@@ -226,7 +227,7 @@ def _outside(
 ) -> Line:
     model = HierarchicalXC(random_state=0, n_threads=1).fit(X, Y)
     tree = model.tree_
-    right = tree.right_nodes(Y)
+    right = tree.positive_nodes(Y)
     settings = {"loss": "logistic", "C": model.C_, "tol": model.tol, "n_threads": 1}
     Z, Z_test = model._encode(X), model._encode(X_test)
     if name == "nodes learn from all rows":
@@ -234,7 +235,7 @@ def _outside(
         every_node = flat(np.arange(tree.n_nodes), tree.n_nodes)
         at_root = csr_matrix(right.sum(axis=1) > 0, dtype=np.float32)
         everywhere = csr_matrix(np.hstack([at_root.toarray(), right.toarray()]))
-        trained = train_siblings(Z, every_node, everywhere, **settings)
+        trained = train_node_classifiers(Z, every_node, everywhere, **settings)
         index = BestFirstIndex(tree, csr_matrix(trained.weights[1:]), trained.biases[1:])
         found = index.walk(Z_test, 5)
         return {
@@ -244,7 +245,7 @@ def _outside(
             "depth": tree.depth,
             "C": model.C_,
         }
-    trained = train_siblings(Z, tree, right, **settings)
+    trained = train_node_classifiers(Z, tree, right, **settings)
     reached, likely, n_asked = _decide(tree, trained, Z_test)
     scores = np.where(reached, likely if name.endswith("ranked") else 1.0, -np.inf)
     top = topk_dense(scores, 5)
@@ -260,7 +261,7 @@ def _outside(
 
 
 def _decide(
-    tree: Tree, trained: NodePredictors, Z: csr_matrix
+    tree: Tree, trained: LinearClassifiers, Z: csr_matrix
 ) -> tuple[NDArray[np.bool_], NDArray[np.float32], NDArray[np.int64]]:
     """Go on to each child that is likelier than not.
 

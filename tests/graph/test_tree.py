@@ -37,7 +37,7 @@ def test_membership_says_what_labels_of_says():
 
 def test_a_node_is_right_if_it_holds_any_label_of_the_row():
     tree = Tree.from_nested([[0, 1], [2, 3]], n_labels=4)
-    right = tree.right_nodes(csr_matrix([[1, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0]])).toarray()
+    right = tree.positive_nodes(csr_matrix([[1, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0]])).toarray()
     assert right[:, :3].tolist() == [[1, 1, 0], [1, 1, 1], [0, 0, 0]]
 
 

@@ -76,7 +76,7 @@ def test_little_memory_means_fewer_labels_at_a_time_and_the_same_answer(monkeypa
 
 def test_memory_of_a_thread_stays_in_its_share() -> None:
     X, _ = problem(500, 40, 1)
-    rows = squared_hinge.Rows.of(X)
+    rows = squared_hinge.SolverRows.of(X)
     big = rows._replace(lengths=np.zeros(3_000_000, np.float32), feature_of=np.zeros(10**6))
     assert squared_hinge._n_slots(rows) == squared_hinge.MOST_SLOTS
     assert 1 <= squared_hinge._n_slots(big) < 12

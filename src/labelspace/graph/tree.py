@@ -135,7 +135,7 @@ class Tree(Storable):
         )
         return _ones(held)
 
-    def right_nodes(self, Y: csr_matrix) -> csr_matrix:
+    def positive_nodes(self, Y: csr_matrix) -> csr_matrix:
         """Return a 0-1 matrix (n_examples, n_nodes): nodes that hold any label of each row."""
         return _ones(csr_matrix(Y @ self.membership()))
 

@@ -9,12 +9,14 @@ over the new rows alone: w₀ is where the pulls of the old rows cancel, so near
 back. The more old rows have the label the more they do, and C' = C / (1 + inertia · n_old). Its
 bias stays. A label without old rows starts from nothing; its negatives are the new rows without it
 and some old ones that were kept, which stand for all. Rows and weights v are chosen as in
-``training.sampled_hinge``.
+``linear.sampled_hinge``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +38,7 @@ def learn_on(
     labels: NDArray[np.integer],
     n_before: NDArray[np.integer],
     classifiers: SparseIndex,
-    background: csr_matrix,
+    reservoir: csr_matrix,
     *,
     C: float = 1.0,
     n_examples: int,
@@ -56,75 +58,39 @@ def learn_on(
         Rows to learn, their labels, and labels that they lack but might be taken to have.
     labels, n_before : ndarray of shape (n,)
         Labels to train, ascending, and how many old rows have each.
-    classifiers : SparseIndex
-        Classifiers of the old labels.
-    background : csr_matrix
-        Some old rows.
-    n_examples : int
-        Number of old rows.
+    classifiers, reservoir : SparseIndex, csr_matrix
+        Classifiers of the old labels, and some of the ``n_examples`` old rows.
     n_drawn : int
         Negatives that are drawn for a label with old rows; others take all that there are.
     C, heaviest, min_weight, seed
-        As for ``train_sampled_hinge``.
-    n_passes : int
-        Passes over a label's rows.
+        As for ``train_sampled_hinge``; ``n_passes`` go over a label's rows.
 
     Examples
     --------
     >>> X, Y = csr_matrix([[1.0, 0.0]]), csr_matrix([[0.0, 1.0]])
     >>> old = SparseIndex(csr_matrix([[0.0, 1.0]]))
     >>> weights, biases = learn_on(X, Y, csr_matrix((1, 2)), np.array([1]), np.array([0]), old,
-    ...     background=csr_matrix([[0.0, 1.0]]), C=100.0, n_examples=1, n_passes=50)
+    ...     reservoir=csr_matrix([[0.0, 1.0]]), C=100.0, n_examples=1, n_passes=50)
     >>> (csr_matrix([[1.0, 0.0], [0.0, 1.0]]) @ weights.T.toarray() + biases).round(1).ravel()
     array([ 1., -1.])
     """
-    is_new = n_before == 0
     start = _start(classifiers, labels)
-    rows = csr_matrix(vstack([X, background], format="csr"), dtype=np.float32)
-    lengths = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float32).ravel()
-    positives, confused = csc_matrix(Y), csc_matrix(hard)
-    n_choices = np.where(is_new, rows.shape[0], X.shape[0])
-    drawn = np.where(is_new, rows.shape[0], n_drawn)
-    stand_for = np.where(is_new, n_examples + X.shape[0], X.shape[0]).astype(np.float64)
-    C_of_each = C / (1.0 + inertia * n_before)
-
-    def solve(first: int) -> csr_matrix:
-        chunk = slice(first, first + LABELS_PER_CALL)
-        weights = csr_matrix(start.weights[chunk])
-        ends, features, values = kernels.solve(
-            rows.indptr,
-            rows.indices,
-            rows.data,
-            lengths,
-            rows.shape[1],
-            positives.indptr,
-            positives.indices,
-            confused.indptr,
-            confused.indices,
-            weights.indptr,
-            weights.indices,
-            weights.data,
-            start.biases[chunk],
-            np.asarray(labels[chunk], dtype=np.int64),
-            drawn[chunk],
-            n_choices[chunk],
-            stand_for[chunk],
-            C_of_each[chunk],
-            is_new[chunk].astype(np.float32),
-            float(heaviest),
-            n_passes,
-            np.float32(min_weight),
-            seed,
-        )
-        learned = csr_matrix((values, features, np.concatenate(([0], ends))), weights.shape)
-        learned.sort_indices()
-        return learned
-
+    rows = csr_matrix(vstack([X, reservoir], format="csr"), dtype=np.float32)
+    is_new = n_before == 0
+    of_each = (
+        np.asarray(labels, dtype=np.int64),
+        np.where(is_new, rows.shape[0], n_drawn),
+        np.where(is_new, rows.shape[0], X.shape[0]),
+        np.where(is_new, n_examples + X.shape[0], X.shape[0]).astype(np.float64),
+        C / (1.0 + inertia * n_before),
+        is_new.astype(np.float32),
+    )
+    solve = _solver(
+        rows, Y, hard, start, of_each, (float(heaviest), n_passes, np.float32(min_weight), seed)
+    )
     with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
         parts = list(pool.map(solve, range(0, len(labels), LABELS_PER_CALL)))
-    if not parts:
-        return start
-    return Classifiers(csr_matrix(vstack(parts, format="csr")), start.biases)
+    return Classifiers(csr_matrix(vstack([start.weights[:0], *parts])), start.biases)
 
 
 def _start(classifiers: SparseIndex, labels: NDArray[np.integer]) -> Classifiers:
@@ -137,3 +103,41 @@ def _start(classifiers: SparseIndex, labels: NDArray[np.integer]) -> Classifiers
         csr_matrix(vstack([weights, empty], format="csr")),
         np.concatenate((biases, np.full(n_new, _BIAS_OF_NEW))).astype(np.float32),
     )
+
+
+def _solver(
+    rows: csr_matrix,
+    Y: csr_matrix,
+    hard: csr_matrix,
+    start: Classifiers,
+    of_each: tuple[NDArray[Any], ...],
+    options: tuple[Any, ...],
+) -> Callable[[int], csr_matrix]:
+    """Return what trains a chunk of labels from the first on, and replaces their biases.
+
+    ``of_each`` has for each label its number, the negatives to draw, the rows to draw them from,
+    the rows that they stand for, C, and whether the bias moves.
+    """
+    lengths = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float32).ravel()
+    positives, confused = csc_matrix(Y), csc_matrix(hard)
+    given = (rows.indptr, rows.indices, rows.data, lengths, rows.shape[1])
+    lists = (positives.indptr, positives.indices, confused.indptr, confused.indices)
+
+    def solve(first: int) -> csr_matrix:
+        chunk = slice(first, first + LABELS_PER_CALL)
+        before = csr_matrix(start.weights[chunk])
+        ends, features, values = kernels.solve(
+            *given,
+            *lists,
+            before.indptr,
+            before.indices,
+            before.data,
+            start.biases[chunk],
+            *(values[chunk] for values in of_each),
+            *options,
+        )
+        learned = csr_matrix((values, features, np.concatenate(([0], ends))), before.shape)
+        learned.sort_indices()
+        return learned
+
+    return solve

@@ -16,15 +16,16 @@ on the rows held out are honest.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
-from labelspace import progress, threads
+from labelspace import threads
 from labelspace.linear import _sampled_hinge_kernels as kernels
+from labelspace.linear.chunks import solve_chunks
 
 LABELS_PER_CALL = 512
 
@@ -58,27 +59,20 @@ def train_sampled_hinge(
 
     Parameters
     ----------
-    X : csr_matrix of shape (n_examples, n_features)
-    Y : csr_matrix of shape (n_examples, n_labels)
+    X, Y : csr_matrix of shape (n_examples, n_features) and (n_examples, n_labels)
     hard : csr_matrix of shape (n_examples, n_labels)
         Labels that each row lacks but might be taken to have; where it has them they are ignored.
     held_out : ndarray of bool (n_examples,), optional
     labels : ndarray, optional
         The labels to train; the others get no weights and a bias of -1. All unless given.
-    C : float
-        Weight of the loss against the length of w.
-    per_positive, fewest : float, int
-        How many negatives are drawn: ``fewest`` and so many for each positive.
-    heaviest : float
-        How many rows one that was drawn may stand for.
-    tol : float
-        Spread of the dual gradient at which passes end.
-    max_passes, more_passes : int
-        Passes over a label's rows at most, and over those with the rows held out.
-    min_weight : float
-        Weights closer to zero are left out; biases stay.
-    seed : int
-        The answer is the same for the same seed, whatever the number of threads.
+    per_positive, fewest, heaviest : float, int, float
+        How many negatives are drawn: ``fewest`` and so many for each positive; and how many rows
+        one that was drawn may stand for.
+    tol, max_passes, more_passes : float, int, int
+        Spread of the dual gradient at which passes end; passes over a label's rows at most, and
+        over those with the rows held out.
+    C, min_weight, n_threads, seed
+        As in :func:`labelspace.linear.squared_hinge.train_squared_hinge`.
 
     Examples
     --------
@@ -88,61 +82,52 @@ def train_sampled_hinge(
     array([[ 1., -1.],
            [-1., -1.]])
     """
-    positives, confused = csc_matrix(Y), csc_matrix(hard)
-    labels = np.arange(Y.shape[1]) if labels is None else labels
-    # The largest first, so that threads end together.
-    by_size = np.argsort(-np.diff(positives.indptr)[labels], kind="stable")
-    order = np.asarray(labels, dtype=np.int64)[by_size]
+    chunks = _chunks(Y, labels, n_threads)
     if held_out is None:
         held_out = np.zeros(X.shape[0], dtype=np.bool_)
-    squares = np.zeros(X.shape[0], dtype=np.float32)
-    filled = np.diff(X.indptr) > 0
-    squares[filled] = np.add.reduceat(np.square(X.data), X.indptr[:-1][filled])
-    data = np.ascontiguousarray(X.data, dtype=np.float32)
+    drawing = float(per_positive), fewest, float(heaviest)
+    limits = float(C), np.float32(tol), max_passes, more_passes, np.float32(min_weight)
+    solve = _solver(X, Y, hard, held_out, (*drawing, *limits, seed))
+    solved = solve_chunks(solve, chunks, "training classifiers", n_threads)
+    every, honest = (_put_together(solved, chunks, turn, Y.shape[1], X.shape[1]) for turn in (1, 0))
+    return every, honest
 
-    def solve(chunk: NDArray[np.int64]) -> _Solved:
-        return _Solved(
-            *kernels.solve(
-                X.indptr,
-                X.indices,
-                data,
-                squares,
-                X.shape[1],
-                positives.indptr,
-                positives.indices,
-                confused.indptr,
-                confused.indices,
-                held_out,
-                chunk,
-                float(per_positive),
-                fewest,
-                float(heaviest),
-                float(C),
-                np.float32(tol),
-                max_passes,
-                more_passes,
-                np.float32(min_weight),
-                seed,
-            )
-        )
 
-    n_threads = threads.resolve(n_threads)
-    n_chunks = max(len(order) // LABELS_PER_CALL, min(4 * n_threads, len(order)), 1)
-    chunks = [order[start::n_chunks] for start in range(n_chunks)]
-    solved = []
-    with (
-        progress.task("training classifiers", total=len(order)) as advance,
-        ThreadPoolExecutor(n_threads) as pool,
-    ):
-        for part in pool.map(solve, chunks):
-            solved.append(part)
-            advance(part.ends.shape[1])
-    return _put_together(solved, chunks, 1, Y.shape[1], X.shape[1]), _put_together(
-        solved, chunks, 0, Y.shape[1], X.shape[1]
+def _chunks(
+    Y: csr_matrix, labels: NDArray[np.integer] | None, n_threads: int | None
+) -> list[NDArray[np.int64]]:
+    """Deal the labels out, the largest first, so that threads end together."""
+    chosen = np.arange(Y.shape[1]) if labels is None else np.asarray(labels, dtype=np.int64)
+    counts = np.bincount(Y.indices, minlength=Y.shape[1])
+    order = chosen[np.argsort(-counts[chosen], kind="stable")]
+    n_chunks = max(
+        len(order) // LABELS_PER_CALL, min(4 * threads.resolve(n_threads), len(order)), 1
     )
+    return [order[start::n_chunks] for start in range(n_chunks)]
 
 
-class _Solved(NamedTuple):
+def _solver(
+    X: csr_matrix,
+    Y: csr_matrix,
+    hard: csr_matrix,
+    held_out: NDArray[np.bool_],
+    options: tuple[Any, ...],
+) -> Callable[[NDArray[np.int64]], _SolvedTwice]:
+    """Return what trains the labels of a chunk."""
+    positives, confused = csc_matrix(Y), csc_matrix(hard)
+    lengths = np.zeros(X.shape[0], dtype=np.float32)
+    filled = np.diff(X.indptr) > 0
+    lengths[filled] = np.add.reduceat(np.square(X.data), X.indptr[:-1][filled])
+    rows = X.indptr, X.indices, np.ascontiguousarray(X.data, dtype=np.float32), lengths, X.shape[1]
+    lists = positives.indptr, positives.indices, confused.indptr, confused.indices
+
+    def solve(chunk: NDArray[np.int64]) -> _SolvedTwice:
+        return _SolvedTwice(*kernels.solve(*rows, *lists, held_out, chunk, *options))
+
+    return solve
+
+
+class _SolvedTwice(NamedTuple):
     """What the kernel gives for a chunk of labels; of all rows second, without some first."""
 
     biases: NDArray[np.float32]
@@ -154,7 +139,7 @@ class _Solved(NamedTuple):
 
 
 def _put_together(
-    solved: list[_Solved],
+    solved: list[_SolvedTwice],
     chunks: list[NDArray[np.int64]],
     turn: int,
     n_labels: int,

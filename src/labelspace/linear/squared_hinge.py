@@ -20,16 +20,16 @@ rows gets no weights and a bias of -1, as any negative does.
 from __future__ import annotations
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
-from labelspace import progress, threads
+from labelspace import threads
 from labelspace.linear import _squared_hinge_kernels as kernels
+from labelspace.linear.chunks import solve_chunks
 
 MOST_SLOTS = 32  # labels that share a pass: their weights for a feature are two cache lines
 BYTES_PER_THREAD = 2**29  # fewer slots where so many would need more
@@ -38,7 +38,7 @@ LABELS_PER_CALL = 512
 
 
 class LinearClassifiers(NamedTuple):
-    """Weights (n_labels, n_features), biases (n_labels,), and the most passes a label took."""
+    """Weights (n, n_features) and biases (n,) of n classifiers, and the most passes one took."""
 
     weights: csr_matrix
     biases: NDArray[np.float32]
@@ -85,48 +85,25 @@ def train_squared_hinge(
     labels = csc_matrix(Y)
     labels.sort_indices()
     problems, problem_of_label = _distinct(labels)
-    rows = Rows.of(X)
+    rows = SolverRows.of(X)
     starters = np.random.default_rng(seed).permutation(X.shape[0])[:N_STARTERS].astype(np.int32)
-    label_ptr = labels.indptr.astype(np.int64)
-    label_rows = labels.indices.astype(np.int32)
+    positives = labels.indptr.astype(np.int64), labels.indices.astype(np.int32)
+    limits = float(C), np.float32(tol), max_iter, np.float32(min_weight)
     n_slots = _n_slots(rows)
 
-    def solve(chunk: NDArray[np.int64]) -> _Solved:
-        return _Solved(
-            *kernels.solve(
-                rows.indptr,
-                rows.indices,
-                rows.data,
-                rows.lengths,
-                len(rows.feature_of),
-                label_ptr,
-                label_rows,
-                chunk,
-                starters,
-                float(C),
-                np.float32(tol),
-                max_iter,
-                np.float32(min_weight),
-                n_slots,
-                seed,
-            )
+    def solve(chunk: NDArray[np.int64]) -> _SolvedLabels:
+        return _SolvedLabels(
+            *kernels.solve(*rows.arrays, *positives, chunk, starters, *limits, n_slots, seed)
         )
 
-    n_threads = threads.resolve(n_threads)
-    size = int(np.clip(len(problems) // (4 * n_threads), MOST_SLOTS, LABELS_PER_CALL))
+    size = len(problems) // (4 * threads.resolve(n_threads))
+    size = int(np.clip(size, MOST_SLOTS, LABELS_PER_CALL))
     chunks = [problems[start : start + size] for start in range(0, len(problems), size)]
-    solved = []
-    with (
-        progress.task("training classifiers", total=len(problems)) as advance,
-        ThreadPoolExecutor(n_threads) as pool,
-    ):
-        for part in pool.map(solve, chunks):
-            solved.append(part)
-            advance(len(part.counts))
+    solved = solve_chunks(solve, chunks, "training classifiers", n_threads)
     return _put_together(solved, rows.feature_of, problem_of_label, X.shape[1], max_iter)
 
 
-class Rows(NamedTuple):
+class SolverRows(NamedTuple):
     """The rows as the kernels want them.
 
     A constant 1 comes first, then the features by falling frequency, so that weights which are
@@ -140,7 +117,7 @@ class Rows(NamedTuple):
     feature_of: NDArray[np.int64]
 
     @classmethod
-    def of(cls, X: csr_matrix) -> Rows:
+    def of(cls, X: csr_matrix) -> SolverRows:
         n_rows = X.shape[0]
         frequency = np.bincount(X.indices, minlength=X.shape[1])
         by_frequency = np.argsort(-frequency, kind="stable")[: np.count_nonzero(frequency)]
@@ -164,8 +141,13 @@ class Rows(NamedTuple):
             np.concatenate(([-1], by_frequency)),
         )
 
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The first arguments of the kernels: the rows, their squared lengths, and the width."""
+        return self.indptr, self.indices, self.data, self.lengths, len(self.feature_of)
 
-class _Solved(NamedTuple):
+
+class _SolvedLabels(NamedTuple):
     """What the kernel gives for a chunk of problems."""
 
     counts: NDArray[np.int64]
@@ -194,7 +176,7 @@ def _distinct(labels: csc_matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return np.array(problems, dtype=np.int64), number_of_label
 
 
-def _n_slots(rows: Rows) -> int:
+def _n_slots(rows: SolverRows) -> int:
     """Return how many labels a thread may hold in its share of memory."""
     per_row = 16  # a row and its alpha in the working set, a row and its score among violations
     per_slot = 4 * len(rows.feature_of) + per_row * len(rows.lengths)
@@ -202,7 +184,7 @@ def _n_slots(rows: Rows) -> int:
 
 
 def _put_together(
-    solved: list[_Solved],
+    solved: list[_SolvedLabels],
     feature_of: NDArray[np.int64],
     problem_of_label: NDArray[np.int64],
     n_features: int,
@@ -233,8 +215,8 @@ def _put_together(
     return LinearClassifiers(weights, biases[problem_of_label], n_iter)
 
 
-def _nothing() -> _Solved:
-    return _Solved(
+def _nothing() -> _SolvedLabels:
+    return _SolvedLabels(
         counts=np.zeros(1, dtype=np.int64),
         features=np.zeros(0, dtype=np.int32),
         values=np.zeros(0, dtype=np.float32),

@@ -35,7 +35,7 @@ def test_loss_and_slopes_are_those_of_finite_differences(each):
     for row in range(10):
         z = random.normal(size=3).astype(np.float32)
         Y = csr_matrix(np.eye(5)[[row % 5]] + (np.eye(5)[[0]] if each else 0) > 0, dtype=np.float32)
-        is_right = tree.right_nodes(Y).toarray().ravel() > 0
+        is_right = tree.positive_nodes(Y).toarray().ravel() > 0
         candidates = np.concatenate([tree.children(one) for one in tree.inner if is_right[one]])
         slopes = np.zeros(tree.n_nodes, dtype=np.float32)
         found = kernels.row_slopes(
@@ -58,7 +58,7 @@ def test_fixed_vectors_stay_and_rows_come_to_lie_at_their_labels():
     tree = flat(np.arange(3), 3)
     vectors = np.concatenate((np.zeros((1, 2)), np.eye(2), [[-1, 0]])).astype(np.float32)
     before = vectors.copy()
-    right = tree.right_nodes(csr_matrix(np.eye(3)[y]))
+    right = tree.positive_nodes(csr_matrix(np.eye(3)[y]))
     settings = EmbeddedSettings(dim=2, n_epochs=20)
     trained = train_embedded(X, tree, right, settings, vectors=vectors)
     np.testing.assert_array_equal(trained.vectors, before)
@@ -71,7 +71,7 @@ def test_same_seed_same_space():
     X = csr_matrix(np.eye(6, dtype=np.float32))
     tree = flat(np.arange(6), 6)
     one, other = (
-        train_embedded(X, tree, tree.right_nodes(X), EmbeddedSettings(dim=4), seed=7)
+        train_embedded(X, tree, tree.positive_nodes(X), EmbeddedSettings(dim=4), seed=7)
         for _ in range(2)
     )
     np.testing.assert_array_equal(one.weights, other.weights)
@@ -87,6 +87,6 @@ def test_sampled_children_begin_with_what_is_usual():
         settings = EmbeddedSettings(
             dim=2, each=True, n_epochs=1, learning_rate=1e-6, n_sampled=n_sampled
         )
-        found[n_sampled] = train_embedded(X, tree, tree.right_nodes(Y), settings).biases[1:]
+        found[n_sampled] = train_embedded(X, tree, tree.positive_nodes(Y), settings).biases[1:]
     np.testing.assert_allclose(found[2], [0.5, 0.0, -0.5, -0.5], atol=1e-3)
     np.testing.assert_allclose(found[4], 0.0, atol=1e-3)

@@ -30,7 +30,7 @@ from labelspace.encoders.network import NetworkEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.errors import UsageError
 from labelspace.explain import FeatureContributions
-from labelspace.linear.siblings import train_siblings
+from labelspace.linear.node_classifiers import train_node_classifiers
 from labelspace.models.hierarchical_xc.best_first import BestFirstIndex
 from labelspace.models.hierarchical_xc.complete_link import LIKENESSES, complete_link_tree
 from labelspace.models.hierarchical_xc.platt import learn_platt
@@ -220,10 +220,10 @@ class HierarchicalXC(LabelRanker):
         self, Z: csr_matrix, Y: csr_matrix, C: float, seed: int
     ) -> tuple[BestFirstIndex, int]:
         """Return the tree with classifiers, and the passes that it took to learn them."""
-        weights, biases, n_iter = train_siblings(
+        weights, biases, n_iter = train_node_classifiers(
             Z,
             self.tree_,
-            self.tree_.right_nodes(Y),
+            self.tree_.positive_nodes(Y),
             loss="logistic",
             C=C,
             tol=self.tol,

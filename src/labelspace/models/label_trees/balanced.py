@@ -23,7 +23,7 @@ from scipy.sparse import csr_matrix
 from labelspace.graph import _tree_kernels
 from labelspace.graph.spectral import spectral_split
 from labelspace.graph.tree import Labels, flat
-from labelspace.linear.siblings import train_siblings
+from labelspace.linear.node_classifiers import train_node_classifiers
 from labelspace.models.label_trees.affinity import centroid_affinity
 
 MOST_ROWS = 20_000  # enough to see where the rows of a label go
@@ -140,8 +140,9 @@ def _routes(
     """
     n_parts = held.shape[0]
     tree = flat(np.arange(n_parts), n_parts)
-    right = tree.right_nodes(csr_matrix(Y @ csr_matrix(held.T, dtype=np.float32) > 0, dtype="f4"))
-    trained = train_siblings(X, tree, right, C=C, n_threads=n_threads, seed=seed)
+    there = csr_matrix(Y @ csr_matrix(held.T, dtype=np.float32) > 0, dtype=np.float32)
+    positive = tree.positive_nodes(there)
+    trained = train_node_classifiers(X, tree, positive, C=C, n_threads=n_threads, seed=seed)
     scores = np.asarray(X @ trained.weights.T.toarray() + trained.biases)[:, 1:]
     several = np.diff(Y.indptr)[:, np.newaxis] > 1
     routes = (scores > 0) & several

@@ -134,7 +134,7 @@ class LabelEmbedding(LabelRanker):
         trained = train_embedded(
             Z,
             tree,
-            tree.right_nodes(Y),
+            tree.positive_nodes(Y),
             self._settings(Y),
             vectors=self._places(alike, seed) if self.learning == "sequence" else None,
             near=None if alike is None else _as_nodes(alike, tree),

@@ -133,7 +133,7 @@ class LabelEmbeddingTree(TreeRanker):
             learning_rate=self.learning_rate,
             decay=self.decay,
         )
-        trained = train_embedded(Z, self.tree_, self.tree_.right_nodes(Y), settings, seed=seed)
+        trained = train_embedded(Z, self.tree_, self.tree_.positive_nodes(Y), settings, seed=seed)
         self.encoder_ = LinearEncoder(trained.weights)
         self.index_ = DenseTreeIndex(
             self.tree_,

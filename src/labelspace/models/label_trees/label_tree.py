@@ -22,8 +22,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.linear.siblings import NodePredictors, train_one_slack, train_siblings
+from labelspace.linear.node_classifiers import train_node_classifiers
 from labelspace.linear.squared_hinge import train_squared_hinge
+from labelspace.models.label_trees.one_slack import train_one_slack
 from labelspace.models.label_trees.tree_ranker import Slack, TreeRanker, slack_by_row
 from labelspace.search.tree_beam import BeamResult, TreeIndex
 from labelspace.selection import best_of
@@ -169,7 +170,7 @@ class LabelTree(TreeRanker):
         self, Z: csr_matrix, Y: csr_matrix, C: float, by_row: bool, seed: int
     ) -> tuple[TreeIndex, int]:
         """Return the tree with predictors, and the passes that it took to learn them."""
-        right = self.tree_.right_nodes(Y)
+        right = self.tree_.positive_nodes(Y)
         common: dict[str, Any] = {
             "C": C,
             "tol": self.tol,
@@ -178,13 +179,13 @@ class LabelTree(TreeRanker):
             "seed": seed,
         }
         if self.relaxation == 1:
-            trained = NodePredictors(
-                *train_squared_hinge(Z, right, n_threads=self.n_threads, **common)
-            )
+            trained = train_squared_hinge(Z, right, n_threads=self.n_threads, **common)
         elif by_row:
             trained = train_one_slack(Z, self.tree_, right, **common)
         else:
-            trained = train_siblings(Z, self.tree_, right, n_threads=self.n_threads, **common)
+            trained = train_node_classifiers(
+                Z, self.tree_, right, n_threads=self.n_threads, **common
+            )
         link = "softmax" if by_row else "logistic"
         index = TreeIndex(
             self.tree_, trained.weights, trained.biases, link=link, sharpness=_SHARPNESS[link]

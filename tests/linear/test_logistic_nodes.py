@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from labelspace.linear.siblings import train_siblings
+from labelspace.linear.node_classifiers import train_node_classifiers
 from labelspace.models.hierarchical_xc.complete_link import complete_link_tree
 from tests.planted import planted_corpus
 
@@ -18,7 +18,7 @@ def problem():
     X = csr_matrix(X, dtype=np.float32)
     Y = csr_matrix(Y, dtype=np.float32)
     tree = complete_link_tree(Y)
-    return X, tree, tree.right_nodes(Y)
+    return X, tree, tree.positive_nodes(Y)
 
 
 def rows_of_child(problem, child):
@@ -32,7 +32,7 @@ def rows_of_child(problem, child):
 @pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
 def test_weights_are_those_of_scikit_learn(problem, C):
     X, tree, right = problem
-    trained = train_siblings(X, tree, right, loss="logistic", C=C, tol=1e-3, max_iter=2000)
+    trained = train_node_classifiers(X, tree, right, loss="logistic", C=C, tol=1e-3, max_iter=2000)
     for child in range(1, tree.n_nodes, 3):
         rows, at_child = rows_of_child(problem, child)
         if at_child.all() or not at_child.any():
@@ -47,7 +47,7 @@ def test_weights_are_those_of_scikit_learn(problem, C):
 def test_no_small_step_from_the_weights_lowers_the_objective(problem):
     X, tree, right = problem
     C = 2.0
-    trained = train_siblings(X, tree, right, loss="logistic", C=C, tol=1e-4, max_iter=5000)
+    trained = train_node_classifiers(X, tree, right, loss="logistic", C=C, tol=1e-4, max_iter=5000)
     child = 1
     rows, at_child = rows_of_child(problem, child)
     signs = np.where(at_child, 1.0, -1.0)
@@ -66,7 +66,7 @@ def test_no_small_step_from_the_weights_lowers_the_objective(problem):
 def test_threads_do_not_change_the_weights(problem):
     X, tree, right = problem
     one, two = (
-        train_siblings(X, tree, right, loss="logistic", n_threads=n_threads) for n_threads in (1, 2)
+        train_node_classifiers(X, tree, right, loss="logistic", n_threads=n) for n in (1, 2)
     )
     assert (one.weights != two.weights).nnz == 0
     np.testing.assert_array_equal(one.biases, two.biases)
@@ -74,5 +74,5 @@ def test_threads_do_not_change_the_weights(problem):
 
 def test_small_weights_are_cut(problem):
     X, tree, right = problem
-    cut = train_siblings(X, tree, right, loss="logistic", min_weight=0.2)
+    cut = train_node_classifiers(X, tree, right, loss="logistic", min_weight=0.2)
     assert np.abs(cut.weights.data).min() >= 0.2

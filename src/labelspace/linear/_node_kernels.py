@@ -15,23 +15,10 @@ GROWTH = 0.25  # how C grows as rows get fewer on the way down: paths are long, 
 
 
 @njit(cache=True, nogil=True)
-def train_siblings(
-    indptr,
-    indices,
-    data,
-    lengths,
-    n_features,
-    first_child,
-    node_ptr,
-    node_rows,
-    parents,
-    loss,
-    C,
-    tol,
-    max_iter,
-    min_weight,
-    seed,
-):
+def train_children(
+    indptr, indices, data, lengths, n_features, first_child, node_ptr, node_rows, parents, loss, C,
+    tol, max_iter, min_weight, seed,
+):  # fmt: skip
     """Train the children of ``parents``, each on the rows at its parent; feature 0 is the one.
 
     Returns the nodes trained, how many weights each keeps, their biases, the features and values
