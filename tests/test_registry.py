@@ -16,7 +16,14 @@ from labelspace.store import Storable
 pytest.importorskip("torch")
 
 # Bases of what is stored, never stored themselves.
-ABSTRACT = {"LabelRanker", "Settings", "TreeRanker", "VotingRanker", "_Walkable"}
+ABSTRACT = {
+    "AutoencoderSettings",
+    "LabelRanker",
+    "Settings",
+    "TreeRanker",
+    "VotingRanker",
+    "_Walkable",
+}
 
 
 def _everything_storable() -> set[type]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
@@ -29,8 +30,10 @@ def check_network(estimator: Any) -> None:
     from labelspace.deep.loop import device_of
 
     device_of(estimator.device)
+    told = getattr(estimator, "settings", None) or {}
+    given = estimator.get_params(deep=False) | (told if isinstance(told, Mapping) else vars(told))
     for name in _WIDTHS:
-        for width in getattr(estimator, name, None) or ():
+        for width in given.get(name) or ():
             if not isinstance(width, Integral) or isinstance(width, bool) or width < 1:
                 raise UsageError(
                     f"{name} has a layer of width {width!r}: give whole numbers from 1, such as "

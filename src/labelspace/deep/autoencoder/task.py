@@ -1,4 +1,4 @@
-"""Two auto-encoders and a regressor, trained together: the task of NeuralXC.
+"""Two auto-encoders and a regressor, trained together.
 
     x ──φ_i──► z ──ψ_i──► x̂            y ──φ_o──► c ──ψ_o──► ŷ
                └────f───► c' ──ψ_o──► p
@@ -12,7 +12,6 @@ labels serves ŷ and p, so that a step costs rows × sample and never rows × co
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from labelspace.deep.autoencoder.reconstruction import (
     squared_error,
     squared_probability_error,
 )
+from labelspace.deep.autoencoder.settings import AutoencoderSettings
 from labelspace.deep.loop import DeepTask
 from labelspace.deep.row_table import RowTable
 from labelspace.deep.sparse_network import SparseBatch, SparseNetwork, activated
@@ -41,62 +41,6 @@ Floats = NDArray[np.float32]
 _BLOCK = 1024
 # Features are small numbers: rows made again start near the mean row and take small steps.
 _SPREAD = 0.02
-
-
-@dataclass(frozen=True)
-class AutoencoderSettings:
-    """What is learned.
-
-    Attributes
-    ----------
-    dim, label_dim : int
-        Widths of the codes z and c.
-    hidden, label_hidden : tuple of int
-        Hidden widths of φ_i and φ_o; ψ_i and ψ_o have them the other way round.
-    regressor_hidden : tuple of int
-        Hidden widths of f.
-    activation : {"relu", "tanh", "linear"}
-        Between layers.
-    code : {"linear", "tanh"}
-        What ends f and φ_o.
-    unit : bool
-        Whether codes z are scaled to length one.
-    cosine : float, optional
-        If given, scores are cosines of codes and labels, times a learned length that starts here.
-    keep : float
-        Probability with which a non-zero feature is kept; x̂ is held against the whole row.
-    keep_labels : float
-        The same for the labels that φ_o reads.
-    dropout : float
-        Share of hidden outputs and of codes that are left out.
-    alpha, beta : float
-        Weights of the reconstructions.
-    n_sampled : int
-        Labels that a batch is scored against; all if there are no more.
-    n_zeros : int
-        Features whose zeros a batch makes again; all if there are no more.
-    n_rebuilt : int
-        Rows of a batch that are made again: batches are drawn at random, so a part of one stands
-        for all of it.
-    """
-
-    dim: int = 512
-    label_dim: int = 512
-    hidden: tuple[int, ...] = ()
-    label_hidden: tuple[int, ...] = ()
-    regressor_hidden: tuple[int, ...] = ()
-    activation: str = "relu"
-    code: str = "linear"
-    unit: bool = False
-    cosine: float | None = None
-    keep: float = 0.8
-    keep_labels: float = 1.0
-    dropout: float = 0.0
-    alpha: float = 1.0
-    beta: float = 1.0
-    n_sampled: int = 4096
-    n_zeros: int = 2048
-    n_rebuilt: int = 64
 
 
 class AutoencoderTask(DeepTask):
@@ -141,7 +85,7 @@ class AutoencoderTask(DeepTask):
     def loss(self, rows: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Tensor]:
         chosen = self.settings
         X, Y = self.X[rows], self.Y[rows]
-        Z = self.encoder(SparseBatch.of(X, self.device, keep=chosen.keep, rng=rng))
+        Z = self.encoder(SparseBatch.of(X, self.device, keep=chosen.keep_features, rng=rng))
         codes = [self.regressor(Z)]
         if chosen.beta:
             batch = SparseBatch.of(Y, self.device, keep=chosen.keep_labels, rng=rng)
@@ -235,14 +179,14 @@ class AutoencoderTask(DeepTask):
         n_features, n_labels = self.X.shape[1], self.Y.shape[1]
         widths = (*chosen.hidden, chosen.dim)
         label_widths = (*chosen.label_hidden, chosen.label_dim)
-        self.encoder = SparseNetwork(n_features, widths, unit=chosen.unit, seed=seed, **both)
+        self.encoder = SparseNetwork(n_features, widths, unit=False, seed=seed, **both)
         regressor_widths = (chosen.dim, *chosen.regressor_hidden, chosen.label_dim)
         self.regressor = DenseNetwork(regressor_widths, end=chosen.code, seed=seed + 1, **both)
         # The logit of each label's frequency is what a label knows of itself.
         share = (self.counts + 0.5) / (self.X.shape[0] + 1.0)
         logits = np.log(share / (1.0 - share)).astype(np.float32)
         self.label_decoder = ColumnDecoder(
-            label_widths[::-1], logits, cosine=chosen.cosine, seed=seed + 2, **both
+            label_widths[::-1], logits, cosine=chosen.cosine or None, seed=seed + 2, **both
         )
         if chosen.beta:
             self.label_encoder = SparseNetwork(

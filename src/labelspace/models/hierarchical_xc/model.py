@@ -13,14 +13,12 @@ holds if they are right. The likeliest labels are found best first, at the cost 
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from labelspace.base import Explanation, LabelRanker, Reason
@@ -35,6 +33,7 @@ from labelspace.models.hierarchical_xc.best_first import BestFirstIndex
 from labelspace.models.hierarchical_xc.complete_link import LIKENESSES, complete_link_tree
 from labelspace.models.hierarchical_xc.platt import learn_platt
 from labelspace.models.hierarchical_xc.projection import PROJECTIONS, projection
+from labelspace.parameters import FLAG, one_of, real, whole
 from labelspace.search.sparse import SparseIndex
 from labelspace.search.tree_beam import BeamResult
 from labelspace.selection import N_ROWS, Trial, best_of
@@ -64,8 +63,8 @@ class HierarchicalXC(LabelRanker):
         too much is lost.
     encoder : {"none", "svd", "random", "autoencoder"}, default="none"
         What classifiers see: the features themselves, or their code of ``dim`` dimensions, by
-        singular vectors, by directions drawn at random, or by the encoder of
-        :class:`labelspace.models.NeuralXC`, which learning needs torch for. The features are best.
+        singular vectors, by directions drawn at random, or by an auto-encoder that learns
+        with the labels, which needs torch. The features are best.
     dim : int, default=300
         Dimensions of the code.
     C : float or "auto", default="auto"
@@ -114,16 +113,16 @@ class HierarchicalXC(LabelRanker):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
-        "likeness": [StrOptions(set(LIKENESSES))],
-        "balanced": ["boolean"],
-        "leaf_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "encoder": [StrOptions({"none", "autoencoder", *PROJECTIONS})],
-        "dim": [Interval(Integral, 1, None, closed="left")],
-        "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "min_weight": [Interval(Real, 0, None, closed="left")],
-        "idf": ["boolean", StrOptions({"auto"})],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "likeness": [one_of(*LIKENESSES)],
+        "balanced": [FLAG],
+        "leaf_size": [whole(), one_of("auto")],
+        "encoder": [one_of("none", "autoencoder", *PROJECTIONS)],
+        "dim": [whole()],
+        "C": [real(0), one_of("auto")],
+        "min_weight": [real(0, closed="left")],
+        "idf": [FLAG, one_of("auto")],
+        "tol": [real(0)],
+        "max_iter": [whole()],
     }
 
     def __init__(
@@ -189,16 +188,10 @@ class HierarchicalXC(LabelRanker):
         if self.encoder == "none":
             return None
         if self.encoder == "autoencoder":
-            from labelspace.models.neuralxc.model import NeuralXC
+            from labelspace.deep.autoencoder.training import learn_encoder
 
-            learned = NeuralXC(
-                n_learners=1,
-                dim=self.dim,
-                linear_dim=0,
-                random_state=seed,
-                n_threads=self.n_threads,
-            )
-            return learned.fit(X, Y).encoder_
+            own_seed = int(check_random_state(seed).randint(2**31))
+            return learn_encoder(X, Y, self.dim, seed=own_seed)
         return projection(X, self.dim, self.encoder, seed)
 
     def _encode(self, X: csr_matrix) -> csr_matrix:
