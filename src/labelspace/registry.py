@@ -83,7 +83,7 @@ METHODS: dict[str, Method] = {
     "neuralxc": Method(
         "neuralxc.model:NeuralXC",
         "auto-encoders of rows and label sets, joined (deep)",
-        ("neuralxc.coded_labels:CodedLabels", "neuralxc.settings:NeuralXCSettings"),
+        ("neuralxc.label_network:LabelNetwork", "neuralxc.settings:NeuralXCSettings"),
     ),
     "dxml": Method(
         "dxml.model:DXML",

@@ -46,11 +46,11 @@ def dense_losses(task: AutoencoderTask, rows: np.ndarray) -> dict[str, float]:
         return hidden
 
     def columns(decoder, Z):
-        hidden, weights = decoder.hidden(Z), decoder.spread * decoder.table.values
+        hidden, weights = decoder.hidden(Z), decoder.scale * decoder.table.values
         if decoder.cosine is not None:
             hidden = hidden / hidden.norm(dim=1, keepdim=True).clamp_min(1e-9)
             weights = decoder.cosine * weights / weights.norm(dim=1, keepdim=True)
-        return hidden @ weights.T + decoder.spread * decoder.biases.values[:, 0]
+        return hidden @ weights.T + decoder.scale * decoder.biases.values[:, 0]
 
     X, Y = (torch.from_numpy(matrix[rows].toarray()) for matrix in (task.X, task.Y))
     with torch.no_grad():

@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 import labelspace
 from labelspace import metrics, models
 from labelspace.tagger import Tagger
+from tests.models.neuralxc.logits import logits
 from tests.planted import planted_corpus
 
 pytest.importorskip("torch")
@@ -54,11 +55,9 @@ def test_scores_are_probabilities_of_the_decoders_outputs(corpus):
     model = small(n_learners=2, n_epochs=25, storage="float32").fit(*corpus)
     X = corpus[0][:20]
     rows = model.rows_.encode(X)
-    logits = np.mean(
-        [one.last_hidden(rows) @ one.weights.T + one.biases for one in model.learners_], axis=0
-    )
+    mean = np.mean([logits(one, rows) for one in model.learners_], axis=0)
     top = model.predict_topk(X, k=12)
-    expected = np.take_along_axis(1.0 / (1.0 + np.exp(-logits)), top.labels, axis=1)
+    expected = np.take_along_axis(1.0 / (1.0 + np.exp(-mean)), top.labels, axis=1)
     assert np.allclose(top.scores, expected, atol=1e-5)
     assert np.all(np.diff(top.scores, axis=1) <= 0.0)
 
@@ -67,13 +66,10 @@ def test_the_linear_map_counts_as_much_as_all_networks(corpus):
     model = small(n_learners=2, n_epochs=5, linear_dim=32, storage="float32").fit(*corpus)
     X = corpus[0][:20]
     rows = model.rows_.encode(X)
-    scores = [
-        one.last_hidden(rows) @ one.weights.T + one.biases
-        for one in (*model.learners_, model.linear_)
-    ]
+    scores = [logits(one, rows) for one in (*model.learners_, model.linear_)]
     top = model.predict_topk(X, k=12)
-    logits = (scores[0] + scores[1] + 2 * scores[2]) / 4
-    expected = np.take_along_axis(1.0 / (1.0 + np.exp(-logits)), top.labels, axis=1)
+    mean = (scores[0] + scores[1] + 2 * scores[2]) / 4
+    expected = np.take_along_axis(1.0 / (1.0 + np.exp(-mean)), top.labels, axis=1)
     assert np.allclose(top.scores, expected, atol=1e-5)
 
 

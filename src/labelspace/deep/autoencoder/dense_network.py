@@ -97,7 +97,7 @@ class ColumnDecoder(nn.Module):
         Of the code, then of hidden layers.
     biases : ndarray of shape (n_columns,)
         Where the columns start.
-    spread : float
+    scale : float
         Length of the columns' weights at the start, and factor of their steps.
     cosine : float, optional
         If given, outputs are cosines times a length that is learned and starts here: all columns'
@@ -111,7 +111,7 @@ class ColumnDecoder(nn.Module):
         widths: Sequence[int],
         biases: Floats,
         *,
-        spread: float = 1.0,
+        scale: float = 1.0,
         cosine: float | None = None,
         activation: str = "relu",
         dropout: float = 0.0,
@@ -125,12 +125,12 @@ class ColumnDecoder(nn.Module):
         generator = torch.Generator().manual_seed(seed + 1)
         start = torch.randn(biases.size, widths[-1], generator=generator)
         start *= 1.0 / widths[-1] ** 0.5
-        self.spread = spread
+        self.scale = scale
         self.cosine = cosine
         log_length = torch.tensor(float(np.log(cosine or 1.0)), device=device)
         self.log_length = nn.Parameter(log_length, requires_grad=cosine is not None)
         self.table = RowTable(start.to(device))
-        self.biases = RowTable(torch.from_numpy(biases / spread)[:, None].to(device))
+        self.biases = RowTable(torch.from_numpy(biases / scale)[:, None].to(device))
 
     def forward(self, Z: Tensor) -> Tensor:
         """Return the last hidden layer, of which every column is a linear map."""
@@ -153,13 +153,13 @@ class ColumnDecoder(nn.Module):
         self.hidden.take(layers)
         if self.cosine is not None:
             self.log_length.fill_(float(np.log(np.linalg.norm(weights, axis=1).mean())))
-        self.table.values = torch.from_numpy(weights / self.spread).to(device)
-        self.biases.values = torch.from_numpy(biases[:, np.newaxis] / self.spread).to(device)
+        self.table.values = torch.from_numpy(weights / self.scale).to(device)
+        self.biases.values = torch.from_numpy(biases[:, np.newaxis] / self.scale).to(device)
 
     def _scaled(self, weights: Tensor, biases: Tensor) -> tuple[Tensor, Tensor]:
         if self.cosine is not None:
             return functional.normalize(weights, dim=1) * self.log_length.exp(), biases[:, 0]
-        return self.spread * weights, self.spread * biases[:, 0]
+        return self.scale * weights, self.scale * biases[:, 0]
 
 
 def _array(tensor: Tensor) -> Floats:

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from labelspace.deep.autoencoder.entries import Entries, products
+from labelspace.deep.autoencoder.sddmm import NonZeros, sddmm
 
 
 @dataclass(frozen=True)
-class ReconstructedRows:
+class ReconstructionTarget:
     """Rows to be made again, and the columns that it takes.
 
     Attributes
@@ -34,7 +34,7 @@ class ReconstructedRows:
         Places of the sample among ``columns``.
     weight : float
         n/m.
-    non_zeros : Entries
+    non_zeros : NonZeros
         With places in ``columns`` for column numbers.
     hit_rows, hit_columns : Tensor of int
         Non-zeros in columns of the sample: row, and place in ``sampled``.
@@ -43,7 +43,7 @@ class ReconstructedRows:
     columns: NDArray[np.int64]
     sampled: Tensor
     weight: float
-    non_zeros: Entries
+    non_zeros: NonZeros
     hit_rows: Tensor
     hit_columns: Tensor
 
@@ -53,7 +53,7 @@ class ReconstructedRows:
         sample: NDArray[np.int64],
         device: torch.device | str = "cpu",
         dtype: type[np.floating] = np.float32,
-    ) -> ReconstructedRows:
+    ) -> ReconstructionTarget:
         """Return the rows of ``X`` for a sample of its columns, ascending."""
         columns = np.union1d(X.indices, sample).astype(np.int64)
         places = np.searchsorted(columns, X.indices)
@@ -63,17 +63,19 @@ class ReconstructedRows:
         in_sample[sampled] = np.arange(sample.size)
         hits = in_sample[places]
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[hits >= 0]
-        return ReconstructedRows(
+        return ReconstructionTarget(
             columns,
             torch.from_numpy(sampled).to(device),
             X.shape[1] / max(sample.size, 1),
-            Entries.of(local, device, dtype),
+            NonZeros.of(local, device, dtype),
             torch.from_numpy(rows).to(device),
             torch.from_numpy(hits[hits >= 0]).to(device),
         )
 
 
-def squared_error(H: Tensor, W: Tensor, biases: Tensor, rows: ReconstructedRows) -> Tensor:
+def sampled_squared_error(
+    H: Tensor, W: Tensor, biases: Tensor, rows: ReconstructionTarget
+) -> Tensor:
     """Return the estimate of ‖x̂ − x‖² with x̂ = H·Wᵀ + b, averaged over rows.
 
     Parameters
@@ -83,7 +85,7 @@ def squared_error(H: Tensor, W: Tensor, biases: Tensor, rows: ReconstructedRows)
         Of ``rows.columns``.
     """
     own = rows.non_zeros
-    missed = products(H, W, own) + biases[own.columns] - own.values
+    missed = sddmm(H, W, own) + biases[own.columns] - own.values
     elsewhere = torch.addmm(biases[rows.sampled], H, W[rows.sampled].T)
     hits = elsewhere[rows.hit_rows, rows.hit_columns]
     zeros = elsewhere.square().sum() - hits.square().sum()

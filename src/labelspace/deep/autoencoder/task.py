@@ -22,11 +22,11 @@ from torch import Tensor, nn
 
 from labelspace import metrics
 from labelspace.deep import label_losses
-from labelspace.deep.autoencoder.column_sample import draw_columns
+from labelspace.deep.autoencoder.column_sampling import sample_columns
 from labelspace.deep.autoencoder.dense_network import ColumnDecoder, DenseNetwork
 from labelspace.deep.autoencoder.reconstruction import (
-    ReconstructedRows,
-    squared_error,
+    ReconstructionTarget,
+    sampled_squared_error,
     squared_probability_error,
 )
 from labelspace.deep.autoencoder.settings import AutoencoderSettings
@@ -40,7 +40,7 @@ from labelspace.topk import TopK
 Floats = NDArray[np.float32]
 _BLOCK = 1024
 # Features are small numbers: rows made again start near the mean row and take small steps.
-_SPREAD = 0.02
+_FEATURE_SCALE = 0.02
 
 
 class AutoencoderTask(DeepTask):
@@ -78,7 +78,7 @@ class AutoencoderTask(DeepTask):
         self.counts = np.bincount(Y.indices, minlength=Y.shape[1])
         self._build(seed)
         if start is not None:
-            self._take(*start)
+            self._load(*start)
         self.module = nn.ModuleDict(self._modules())
         self.tables = self._tables()
 
@@ -90,28 +90,28 @@ class AutoencoderTask(DeepTask):
         if chosen.beta:
             batch = SparseBatch.of(Y, self.device, keep=chosen.keep_labels, rng=rng)
             codes.append(activated(self.label_encoder(batch), chosen.code))
-        sample = draw_columns(Y.shape[1], chosen.n_sampled, Y.indices, rng)
-        weights = None if sample.weights is None else self._put(sample.weights)
-        relevant = self._put(_dense(Y, sample.columns))
-        W, biases = self.label_decoder.columns(self._put(sample.columns))
+        sample = sample_columns(Y.shape[1], chosen.n_sampled, Y.indices, rng)
+        weights = None if sample.weights is None else self._tensor(sample.weights)
+        relevant = self._tensor(_dense_columns(Y, sample.columns))
+        W, biases = self.label_decoder.columns(self._tensor(sample.columns))
         scores = torch.addmm(biases, self.label_decoder(torch.cat(codes)), W.T)
         fit = label_losses.binary(scores[: len(rows)], relevant, weights)
-        found = {"loss": fit, "fit": fit}
+        losses = {"loss": fit, "fit": fit}
         if chosen.beta:
-            found["labels"] = squared_probability_error(scores[len(rows) :], relevant, weights)
-            found["loss"] = found["loss"] + chosen.beta * found["labels"]
+            losses["labels"] = squared_probability_error(scores[len(rows) :], relevant, weights)
+            losses["loss"] = losses["loss"] + chosen.beta * losses["labels"]
         if chosen.alpha:
             some = slice(0, chosen.n_rebuilt)
-            found["rows"] = self._row_error(Z[some], X[some], rng)
-            found["loss"] = found["loss"] + chosen.alpha * found["rows"]
-        return found
+            losses["rows"] = self._row_error(Z[some], X[some], rng)
+            losses["loss"] = losses["loss"] + chosen.alpha * losses["rows"]
+        return losses
 
     def _row_error(self, Z: Tensor, X: csr_matrix, rng: np.random.Generator) -> Tensor:
         none = np.zeros(0, dtype=np.int64)
-        sample = draw_columns(X.shape[1], self.settings.n_zeros, none, rng)
-        rows = ReconstructedRows.of(X, sample.columns, self.device)
-        W, biases = self.decoder.columns(self._put(rows.columns))
-        return squared_error(self.decoder(Z), W, biases, rows)
+        sample = sample_columns(X.shape[1], self.settings.n_zeros, none, rng)
+        rows = ReconstructionTarget.of(X, sample.columns, self.device)
+        W, biases = self.decoder.columns(self._tensor(rows.columns))
+        return sampled_squared_error(self.decoder(Z), W, biases, rows)
 
     def evaluate(self) -> dict[str, float]:
         if self.held_out is None:
@@ -140,20 +140,20 @@ class AutoencoderTask(DeepTask):
         return TopK.stack(parts)
 
     @torch.no_grad()
-    def typical(self, n_rows: int = 1024) -> tuple[Floats, float, float]:
-        """Return the middle of some rows before the last layer, and two mean scores.
+    def output_statistics(self, n_rows: int = 1024) -> tuple[Floats, float, float]:
+        """Return the mean of some rows before the last layer, and two mean scores.
 
         The scores are those of the rows' own labels, and of all labels.
         """
         H = self._last_hidden(self.X[:n_rows])
         Y = self.Y[:n_rows]
         table, biases = self.label_decoder.all_columns()
-        rows = self._put(np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)))
-        own = self._put(Y.indices.astype(np.int64))
-        owned = (H[rows] * table[own]).sum(dim=1) + biases[own]
-        middle = H.mean(dim=0)
-        everywhere = (table @ middle + biases).mean()
-        return middle.cpu().numpy(), float(owned.mean()), float(everywhere)
+        rows = self._tensor(np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)))
+        own = self._tensor(Y.indices.astype(np.int64))
+        own_scores = (H[rows] * table[own]).sum(dim=1) + biases[own]
+        mean = H.mean(dim=0)
+        mean_scores = table @ mean + biases
+        return mean.cpu().numpy(), float(own_scores.mean()), float(mean_scores.mean())
 
     def _last_hidden(self, X: csr_matrix) -> Tensor:
         Z = self.encoder(SparseBatch.of(X, self.device))
@@ -196,9 +196,11 @@ class AutoencoderTask(DeepTask):
             means = np.zeros(n_features, dtype=np.float32)
             if self.X.shape[0]:
                 means = np.asarray(self.X.mean(axis=0), dtype=np.float32).ravel()
-            self.decoder = ColumnDecoder(widths[::-1], means, spread=_SPREAD, seed=seed + 4, **both)
+            self.decoder = ColumnDecoder(
+                widths[::-1], means, scale=_FEATURE_SCALE, seed=seed + 4, **both
+            )
 
-    def _take(
+    def _load(
         self, encoder: NetworkEncoder, layers: DenseLayers, weights: Floats, biases: Floats
     ) -> None:
         self.encoder.take(encoder)
@@ -231,11 +233,11 @@ class AutoencoderTask(DeepTask):
             found["feature biases"] = self.decoder.biases
         return found
 
-    def _put(self, array: NDArray[Any]) -> Tensor:
+    def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
 
-def _dense(Y: csr_matrix, columns: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _dense_columns(Y: csr_matrix, columns: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return some columns of ``Y``, ascending, which have all its non-zeros."""
     relevant = np.zeros((Y.shape[0], columns.size), dtype=np.bool_)
     rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))

@@ -31,8 +31,8 @@ from labelspace.deep.requirements import check_network
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import with_constant
-from labelspace.models.neuralxc.coded_labels import CodedLabels
-from labelspace.models.neuralxc.linear_labels import linear_labels
+from labelspace.models.neuralxc.calibrated_ridge import calibrated_ridge
+from labelspace.models.neuralxc.label_network import LabelNetwork
 from labelspace.models.neuralxc.settings import NeuralXCSettings
 from labelspace.parameters import FLAG, one_of, real
 from labelspace.search.exact import ExactIndex
@@ -89,9 +89,9 @@ class NeuralXC(LabelRanker):
 
     Attributes
     ----------
-    learners_ : list of CodedLabels
+    learners_ : list of LabelNetwork
         φ_i, f and ψ_o of each network.
-    linear_ : CodedLabels or None
+    linear_ : LabelNetwork or None
         The linear map beside them.
     index_ : ExactIndex
         The last layers of all of them, side by side, and their mean bias.
@@ -191,7 +191,7 @@ class NeuralXC(LabelRanker):
         self.linear_ = None
         if (dim := self.settings_.linear_dim) and learned.size:
             storage = self.settings_.storage
-            self.linear_ = linear_labels(X, Y, dim, storage, self.n_threads, seed)
+            self.linear_ = calibrated_ridge(X, Y, dim, storage, self.n_threads, seed)
         self._index()
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
@@ -248,12 +248,12 @@ class NeuralXC(LabelRanker):
         """φ_i of the first learner, which reads rows as ``rows_`` makes them."""
         return self.learners_[0].encoder
 
-    def _exported(self, task: AutoencoderTask) -> CodedLabels:
+    def _exported(self, task: AutoencoderTask) -> LabelNetwork:
         weights, biases = task.output_layer()
         encoder = task.encoder.exported(self.settings_.storage)
         unit = bool(self.settings_.cosine)
-        parts = (encoder, task.exported_layers(), weights, biases, *task.typical())
-        return CodedLabels(*parts, unit=unit)
+        parts = (encoder, task.exported_layers(), weights, biases, *task.output_statistics())
+        return LabelNetwork(*parts, unit=unit)
 
     def _index(self) -> None:
         parts = self._parts()
@@ -261,7 +261,7 @@ class NeuralXC(LabelRanker):
         biases = np.sum([share * one.biases for one, share in parts], axis=0)
         self.index_ = ExactIndex(np.column_stack((weights, biases)).astype(np.float32))
 
-    def _parts(self) -> list[tuple[CodedLabels, float]]:
+    def _parts(self) -> list[tuple[LabelNetwork, float]]:
         """Return networks and linear map, and what share each has in a score."""
         n = len(self.learners_)
         if self.linear_ is None:

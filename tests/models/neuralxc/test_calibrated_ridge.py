@@ -5,20 +5,17 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from labelspace import metrics
-from labelspace.models.neuralxc import linear_labels as module
-from labelspace.models.neuralxc.linear_labels import linear_labels
+from labelspace.models.neuralxc import calibrated_ridge as module
+from labelspace.models.neuralxc.calibrated_ridge import calibrated_ridge
 from labelspace.topk import topk_dense
+from tests.models.neuralxc.logits import logits
 from tests.planted import planted_corpus
-
-
-def scores(labels, X: csr_matrix) -> np.ndarray:
-    return labels.last_hidden(X) @ labels.weights.T + labels.biases
 
 
 def test_it_ranks_a_rows_own_labels_first():
     X, Y = planted_corpus(400)
     X_test, Y_test = planted_corpus(100, seed=1)
-    found = scores(linear_labels(X, Y, 64, n_threads=1), X_test)
+    found = logits(calibrated_ridge(X, Y, 64, n_threads=1), X_test)
     assert metrics.evaluate(Y_test, topk_dense(found, 1), ks=(1,))["P@1"] > 95
 
 
@@ -28,8 +25,8 @@ def test_scores_are_logits_on_rows_that_it_has_not_seen():
     X = csr_matrix((rng.random((6000, 30)) < 0.15).astype(np.float32))
     chance = 1.0 / (1.0 + np.exp(3.0 - 4.0 * X.toarray()[:, :20]))
     Y = csr_matrix((rng.random(chance.shape) < chance).astype(np.float32))
-    labels = linear_labels(X[:4000], Y[:4000], 64, n_threads=1)
-    told = 1.0 / (1.0 + np.exp(-scores(labels, X[4000:])))
+    labels = calibrated_ridge(X[:4000], Y[:4000], 64, n_threads=1)
+    told = 1.0 / (1.0 + np.exp(-logits(labels, X[4000:])))
     true = Y[4000:].toarray()
     for low, high in ((0.0, 0.2), (0.2, 0.5), (0.5, 1.0)):
         there = (told >= low) & (told < high)
@@ -41,25 +38,14 @@ def test_two_numbers_minimise_the_log_loss(monkeypatch):
     cosines = rng.uniform(-1, 1, size=(500, 3)).astype(np.float32)
     true = rng.random(cosines.shape) < 1.0 / (1.0 + np.exp(1.0 - 5.0 * cosines))
     monkeypatch.setattr(module, "PSEUDO_ROWS", 1e-6)
-    a, b = module._logits(topk_dense(cosines, 3), csr_matrix(true.astype(np.float32)))
+    a, b = module._calibrated(topk_dense(cosines, 3), csr_matrix(true.astype(np.float32)))
     missed = 1.0 / (1.0 + np.exp(-(a * cosines + b))) - true
     assert missed.mean() == pytest.approx(0.0, abs=1e-3)
     assert (missed * cosines).mean() == pytest.approx(0.0, abs=1e-3)
-
-
-def test_new_labels_stand_where_their_rows_are():
-    X, Y = planted_corpus(300)
-    known = np.flatnonzero(Y[:, 11:].sum(axis=1).A1 == 0)
-    new = np.setdiff1d(np.arange(300), known)
-    labels = linear_labels(X[known], Y[known][:, :11], 64, n_threads=1)
-    labels.add_labels(X[new], Y[new])
-    assert labels.weights.shape == (12, 64)
-    found = scores(labels, X)
-    assert found[new, 11].mean() > found[known, 11].mean() + 1.0
 
 
 @pytest.mark.parametrize("n_rows", [1, 10])
 def test_few_rows_and_one_label(n_rows):
     X = csr_matrix(np.ones((n_rows, 3), dtype=np.float32))
     Y = csr_matrix(np.ones((n_rows, 1), dtype=np.float32))
-    assert np.isfinite(scores(linear_labels(X, Y, 8, n_threads=1), X)).all()
+    assert np.isfinite(logits(calibrated_ridge(X, Y, 8, n_threads=1), X)).all()

@@ -22,7 +22,7 @@ class ColumnSample:
     weights: NDArray[np.float32] | None
 
 
-def draw_columns(
+def sample_columns(
     n_columns: int, n_sampled: int, own: NDArray[np.integer], rng: np.random.Generator
 ) -> ColumnSample:
     """Return a sample of ``n_sampled`` columns with all of ``own`` among them.
@@ -31,7 +31,7 @@ def draw_columns(
 
     Examples
     --------
-    >>> sample = draw_columns(10, 4, np.array([7, 2, 7]), np.random.default_rng(0))
+    >>> sample = sample_columns(10, 4, np.array([7, 2, 7]), np.random.default_rng(0))
     >>> sample.columns.size, float(sample.weights.sum())
     (4, 10.0)
     """

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labelspace.deep.autoencoder.column_sample import draw_columns
+from labelspace.deep.autoencoder.column_sampling import sample_columns
 
 
 def test_few_columns_are_all_there_and_count_once():
-    sample = draw_columns(5, 8, np.array([1]), np.random.default_rng(0))
+    sample = sample_columns(5, 8, np.array([1]), np.random.default_rng(0))
     assert np.array_equal(sample.columns, np.arange(5))
     assert sample.weights is None
 
@@ -16,7 +16,7 @@ def test_few_columns_are_all_there_and_count_once():
 def test_own_columns_are_in_and_weights_add_up_to_all(own):
     rng = np.random.default_rng(0)
     for _ in range(20):
-        sample = draw_columns(10, 6, np.array(own, dtype=np.int64), rng)
+        sample = sample_columns(10, 6, np.array(own, dtype=np.int64), rng)
         assert np.all(np.diff(sample.columns) > 0)
         assert sample.columns.min() >= 0
         assert sample.columns.max() < 10
@@ -32,7 +32,7 @@ def test_a_weighted_sum_is_on_average_the_sum_over_all_columns():
     seen = np.zeros(12)
     n_draws = 4000
     for _ in range(n_draws):
-        sample = draw_columns(12, 5, own, rng)
+        sample = sample_columns(12, 5, own, rng)
         seen[sample.columns] += sample.weights / n_draws
     assert np.allclose(seen, 1.0, atol=0.12), "each column counts once on average"
     assert seen @ values == pytest.approx(values.sum(), rel=0.02)

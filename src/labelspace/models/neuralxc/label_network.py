@@ -17,7 +17,7 @@ from labelspace.store import Storable
 Floats = NDArray[np.float32]
 
 
-class CodedLabels(Storable):
+class LabelNetwork(Storable):
     """An encoder of rows, dense layers, and a linear output for each label.
 
     Parameters
@@ -28,12 +28,12 @@ class CodedLabels(Storable):
         What lies between codes and outputs.
     weights, biases : ndarray of shape (n_labels, width) and (n_labels,)
         Of the outputs.
-    middle : ndarray of shape (width,)
+    mean_hidden : ndarray of shape (width,)
         Mean of what the outputs read.
     unit : bool
         Whether what the outputs read is scaled to length one.
     own_score, mean_score : float
-        How labels score in their rows, and all labels in the middle: where new labels start.
+        How labels score in their rows, and all labels at the mean: where new labels start.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class CodedLabels(Storable):
         layers: DenseLayers,
         weights: Floats,
         biases: Floats,
-        middle: Floats,
+        mean_hidden: Floats,
         own_score: float = 0.0,
         mean_score: float = 0.0,
         *,
@@ -52,7 +52,7 @@ class CodedLabels(Storable):
         self.layers = layers
         self.weights = weights
         self.biases = biases
-        self.middle = middle
+        self.mean_hidden = mean_hidden
         self.unit = unit
         self.own_score = own_score
         self.mean_score = mean_score
@@ -65,8 +65,8 @@ class CodedLabels(Storable):
     def add_labels(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Give labels that are new in ``Y`` weights that tell their rows from others.
 
-        Such a label scores in the middle of its rows as labels do in their rows, but no more than
-        0, lest it drive out others that come with it. It falls off towards the middle of all rows,
+        Such a label scores at the mean of its rows as labels do in their rows, but no more than
+        0, lest it drive out others that come with it. It falls off towards the mean of all rows,
         down to what labels score there, but no more steeply than labels do so far; where all
         outputs have weights of one length, so has it.
         """
@@ -75,15 +75,15 @@ class CodedLabels(Storable):
             return
         own = csr_matrix(Y[:, n_old:].T)
         counts = np.maximum(np.diff(own.indptr), 1).astype(np.float32)
-        middles = np.asarray(own @ self.last_hidden(X), dtype=np.float32) / counts[:, np.newaxis]
-        away = middles - self.middle
+        means = np.asarray(own @ self.last_hidden(X), dtype=np.float32) / counts[:, np.newaxis]
+        away = means - self.mean_hidden
         lengths = np.linalg.norm(away, axis=1).clip(1e-6)
         longest = np.linalg.norm(self.weights, axis=1).max(initial=1e-3)
         steep = np.full(lengths.size, longest)
         if not self.unit:
             steep = np.minimum((self.own_score - self.mean_score) / lengths, longest)
         weights = away * (steep / lengths)[:, np.newaxis]
-        biases = min(self.own_score, 0.0) - np.einsum("ij,ij->i", weights, middles)
+        biases = min(self.own_score, 0.0) - np.einsum("ij,ij->i", weights, means)
         biases = np.minimum(biases, self.biases.max(initial=-20.0))
         self.weights = np.concatenate((self.weights, weights.astype(np.float32)))
         self.biases = np.concatenate((self.biases, biases.astype(np.float32)))

@@ -1,4 +1,4 @@
-"""Some entries of a dense product H·Wᵀ: those where a sparse matrix has its non-zeros.
+"""Sampled dense-dense product (SDDMM): H·Wᵀ where a sparse matrix has its non-zeros.
 
 A decoder of tens of thousands of columns must be right where a row has something, which is in a few
 places. Going forward costs non-zeros × width. Going back is a product with the sparse matrix of the
@@ -23,7 +23,7 @@ _BLOCK = 4096
 
 
 @dataclass(frozen=True)
-class Entries:
+class NonZeros:
     """Where a sparse matrix has non-zeros, by row and by column, and what they are."""
 
     rows: Tensor
@@ -34,47 +34,47 @@ class Entries:
     column_starts: Tensor
 
     @staticmethod
-    def of(X: csr_matrix, device: torch.device | str = "cpu", dtype: Any = np.float32) -> Entries:
+    def of(X: csr_matrix, device: torch.device | str = "cpu", dtype: Any = np.float32) -> NonZeros:
         """Return the non-zeros of ``X``."""
         by_column = np.argsort(X.indices, kind="stable")
         in_columns = np.bincount(X.indices, minlength=X.shape[1])
 
-        def put(array: NDArray[Any], kind: Any = np.int64) -> Tensor:
+        def tensor(array: NDArray[Any], kind: Any = np.int64) -> Tensor:
             return torch.from_numpy(np.ascontiguousarray(array, dtype=kind)).to(device)
 
-        return Entries(
-            put(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))),
-            put(X.indices),
-            put(X.data, dtype),
-            put(X.indptr[:-1]),
-            put(by_column),
-            put(np.cumsum(in_columns) - in_columns),
+        return NonZeros(
+            tensor(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))),
+            tensor(X.indices),
+            tensor(X.data, dtype),
+            tensor(X.indptr[:-1]),
+            tensor(by_column),
+            tensor(np.cumsum(in_columns) - in_columns),
         )
 
 
-def products(H: Tensor, W: Tensor, at: Entries) -> Tensor:
+def sddmm(H: Tensor, W: Tensor, at: NonZeros) -> Tensor:
     """Return h_r · w_c for each entry (r, c).
 
     Examples
     --------
-    >>> at = Entries.of(csr_matrix([[0.0, 1.0], [1.0, 0.0]]))
-    >>> products(torch.tensor([[1.0], [10.0]]), torch.tensor([[2.0], [3.0]]), at).tolist()
+    >>> at = NonZeros.of(csr_matrix([[0.0, 1.0], [1.0, 0.0]]))
+    >>> sddmm(torch.tensor([[1.0], [10.0]]), torch.tensor([[2.0], [3.0]]), at).tolist()
     [3.0, 20.0]
     """
-    result: Tensor = _Products.apply(H, W, at)
+    result: Tensor = _Sddmm.apply(H, W, at)
     return result
 
 
-class _Products(torch.autograd.Function):
+class _Sddmm(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, H: Tensor, W: Tensor, at: Entries) -> Tensor:
+    def forward(ctx: Any, H: Tensor, W: Tensor, at: NonZeros) -> Tensor:
         ctx.save_for_backward(H, W)
         ctx.at = at
-        found = H.new_empty(at.rows.shape[0])
+        products = H.new_empty(at.rows.shape[0])
         for start in range(0, at.rows.shape[0], _BLOCK):
             some = slice(start, start + _BLOCK)
-            torch.sum(H[at.rows[some]].mul_(W[at.columns[some]]), dim=1, out=found[some])
-        return found
+            torch.sum(H[at.rows[some]].mul_(W[at.columns[some]]), dim=1, out=products[some])
+        return products
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:

@@ -19,34 +19,34 @@ from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.linear.label_ridge import label_ridge
 from labelspace.linear.logistic_regression import PSEUDO_ROWS, logistic_regression
-from labelspace.models.neuralxc.coded_labels import CodedLabels
+from labelspace.models.neuralxc.label_network import LabelNetwork
 from labelspace.search.exact import ExactIndex
 from labelspace.topk import TopK
 
 Floats = NDArray[np.float32]
 
-# Labels of a row that compete to be its best.
-COMPETING = 40
+# Labels nearest to a row, from which it is learned what a cosine says.
+N_NEAREST = 40
 MOST_HELD_OUT = 1000
 SHARE_HELD_OUT = 0.05
 # Where a and b are drawn to if there is little to learn them from.
-USUAL = np.array([20.0, -6.0])
+PRIOR = np.array([20.0, -6.0])
 
 
-def linear_labels(
+def calibrated_ridge(
     X: csr_matrix,
     Y: csr_matrix,
     dim: int,
     storage: str = "int8",
     n_threads: int | None = None,
     seed: int = 0,
-) -> CodedLabels:
+) -> LabelNetwork:
     """Return the linear map of rows to ``dim`` dimensions, and labels in them.
 
     Examples
     --------
     >>> X = csr_matrix(np.eye(2, dtype=np.float32)[np.arange(100) % 2])
-    >>> labels = linear_labels(X, X, dim=16)
+    >>> labels = calibrated_ridge(X, X, dim=16)
     >>> scores = labels.last_hidden(X[:1]) @ labels.weights.T + labels.biases
     >>> bool(scores[0, 0] > 0 > scores[0, 1])
     True
@@ -57,34 +57,34 @@ def linear_labels(
     W, mean, V = label_ridge(X[kept], Y[kept], dim, seed=seed, n_threads=n_threads)
     encoder = NetworkEncoder(W, mean, [], storage=storage)
     Z = encoder.encode(X[held_out])
-    nearest = ExactIndex(V).search(Z, COMPETING)
-    a, b = _logits(TopK(nearest.ids, nearest.products), Y[held_out])
-    middle = encoder.encode(X[kept[:MOST_HELD_OUT]]).mean(axis=0)
-    return CodedLabels(
+    nearest = ExactIndex(V).search(Z, N_NEAREST)
+    a, b = _calibrated(TopK(nearest.ids, nearest.products), Y[held_out])
+    mean_hidden = encoder.encode(X[kept[:MOST_HELD_OUT]]).mean(axis=0)
+    return LabelNetwork(
         encoder,
         DenseLayers([], []),
         (a * V).astype(np.float32),
         np.full(Y.shape[1], b, dtype=np.float32),
-        middle,
-        own_score=_own(Z, V, Y[held_out]) * a + b,
-        mean_score=float((V @ middle).mean()) * a + b,
+        mean_hidden,
+        own_score=_mean_own_cosine(Z, V, Y[held_out]) * a + b,
+        mean_score=float((V @ mean_hidden).mean()) * a + b,
         unit=True,
     )
 
 
-def _logits(nearest: TopK, Y: csr_matrix) -> tuple[float, float]:
+def _calibrated(nearest: TopK, Y: csr_matrix) -> tuple[float, float]:
     """Return a and b of a·cos + b, by logistic regression on each row's nearest labels."""
     if not Y.shape[0]:
-        return float(USUAL[0]), float(USUAL[1])
+        return float(PRIOR[0]), float(PRIOR[1])
     cosines = nearest.scores.ravel().astype(np.float64)
     there = metrics.hits(Y, nearest).ravel() > 0
     a, b = logistic_regression(
-        np.column_stack((cosines, np.ones_like(cosines))), there, USUAL, PSEUDO_ROWS
+        np.column_stack((cosines, np.ones_like(cosines))), there, PRIOR, PSEUDO_ROWS
     )
     return max(float(a), 1.0), float(b)
 
 
-def _own(Z: Floats, V: Floats, Y: csr_matrix) -> float:
+def _mean_own_cosine(Z: Floats, V: Floats, Y: csr_matrix) -> float:
     """Return the mean cosine between rows and their own labels."""
     if not Y.nnz:
         return 0.5
