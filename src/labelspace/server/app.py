@@ -62,7 +62,11 @@ def make_app(settings: Settings, served: Served | None = None) -> Guard:
     app.openapi = openapi.generator(app, parts.batcher)  # type: ignore[method-assign]
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, handler)
-    _add_routes(app, parts)
+    for add in (_add_tagging, _add_labels, _add_state):
+        add(app, parts)
+    page = Page()
+    app.add_route("/", page.index, methods=["GET"], include_in_schema=False)
+    app.mount("/static", page)
     return Guard(app, settings=settings, batcher=parts.batcher, metrics=parts.metrics)
 
 
@@ -89,7 +93,6 @@ class Parts:
         self.watcher = Watcher(settings, self.batcher, self.learning, self.metrics)
         self.batches = BatchTagger(self.batcher, limits)
         self.labels = LabelIndex(self.batcher)
-        self.page = Page()
         self.is_ready = False
         self.learning.start(served)
         self.metrics.add("labelspace_model_loads_total", 1)
@@ -106,7 +109,7 @@ class Parts:
         await self.learning.save()
 
 
-def _add_routes(app: FastAPI, parts: Parts) -> None:
+def _add_tagging(app: FastAPI, parts: Parts) -> None:
     limits = parts.settings.limits
 
     @app.post("/v1/tag", **openapi.TAG)
@@ -127,6 +130,8 @@ def _add_routes(app: FastAPI, parts: Parts) -> None:
         asked = await read_json(request, LearnRequest, limit=limits.body, seconds=limits.time)
         return _json(to_json(await parts.learning.learn(asked.rows)))
 
+
+def _add_labels(app: FastAPI, parts: Parts) -> None:
     @app.get("/v1/labels", **openapi.LABELS)
     async def labels(
         q: Annotated[str, Query(max_length=500, description="Part of a name.")] = "",
@@ -153,6 +158,8 @@ def _add_routes(app: FastAPI, parts: Parts) -> None:
             )
         return _json(decompress(packed))
 
+
+def _add_state(app: FastAPI, parts: Parts) -> None:
     @app.get("/v1/model", **openapi.MODEL)
     async def model() -> Response:
         """Describe the model that is served."""
@@ -174,9 +181,6 @@ def _add_routes(app: FastAPI, parts: Parts) -> None:
     async def metrics() -> Response:
         """Give counters in the text form of Prometheus."""
         return Response(parts.metrics.text(_gauges(parts)), media_type=MEDIA_TYPE)
-
-    for path in parts.page.paths:
-        app.add_route(path, parts.page.get, methods=["GET"], include_in_schema=False)
 
 
 def describe(parts: Parts) -> dict[str, Any]:

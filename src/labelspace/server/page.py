@@ -1,43 +1,30 @@
-"""The page: a handful of files read at start-up and served by name, so that no path leads out."""
+"""The page: Starlette serves the files of ``static``, and nothing that lies elsewhere."""
 
 from __future__ import annotations
 
-import hashlib
-from importlib.resources import files
+import mimetypes
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
 
-_TYPES = {
-    "html": "text/html; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
-}
+# Windows' registry may call it text/plain, and no browser runs a script of that type.
+mimetypes.add_type("text/javascript", ".js")
 
 
-class Page:
-    """The files of the page by their path."""
+class Page(StaticFiles):
+    """The files of the page."""
 
     def __init__(self) -> None:
-        self._files: dict[str, tuple[bytes, str, str]] = {}
-        for file in files("labelspace.server").joinpath("static").iterdir():
-            suffix = file.name.rpartition(".")[2]
-            if suffix in _TYPES:
-                content = file.read_bytes()
-                tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-                self._files[f"/static/{file.name}"] = content, _TYPES[suffix], tag
-        self._files["/"] = self._files["/static/index.html"]
+        super().__init__(packages=[("labelspace.server", "static")])
 
-    @property
-    def paths(self) -> list[str]:
-        """All that can be asked for."""
-        return list(self._files)
+    async def index(self, request: Request) -> Response:
+        """Return the page itself."""
+        return await self.get_response("index.html", request.scope)
 
-    async def get(self, request: Request) -> Response:
-        """Return a file, or only that it has not changed."""
-        content, media_type, tag = self._files[request.url.path]
-        headers = {"ETag": tag, "Cache-Control": "no-cache"}
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers=headers)
-        return Response(content, media_type=media_type, headers=headers)
+    def file_response(self, *file: Any, **more: Any) -> Response:
+        """Return a file, or only that it has not changed; a browser has to ask each time."""
+        response = super().file_response(*file, **more)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
