@@ -1,7 +1,7 @@
 """How the API describes itself: the schemas, examples and possible answers of each route.
 
-Bodies are read and checked by the routes themselves (see ``body``), so FastAPI does not know of
-them; what it would have written down is written here.
+FastAPI writes all of it but for bodies of requests: the routes read and check those themselves
+(see ``body``), so it does not know of them.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
+from fastapi import FastAPI, Security
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from labelspace.server import schemas
+from labelspace.server.batch import MEDIA_TYPE
 from labelspace.server.batcher import Batcher
 
 DESCRIPTION = (
@@ -38,35 +39,46 @@ _PROBLEMS = {
     500: "A mistake in the server.",
     503: "There was no answer in time, or the server is ending.",
 }
+_STRING = {"schema": {"type": "string"}}
 _RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
 
 
-def _problems(*statuses: int) -> dict[int | str, Any]:
-    return {
+def _route(
+    name: str,
+    answer: type[BaseModel] | None,
+    meaning: str,
+    *problems: int,
+    content: dict[str, Any] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """Return what FastAPI is told of a route; ``content`` is what ``answer`` does not say."""
+    responses: dict[int | str, Any] = {
         status: {
+            "model": schemas.Problem,
             "description": _PROBLEMS[status],
-            "content": {"application/json": {"schema": _ref(schemas.Problem)}},
             **({"headers": _RETRY} if status == 429 else {}),
         }
-        for status in statuses
+        for status in problems
     }
-
-
-def _ref(model: type[BaseModel]) -> dict[str, str]:
-    return {"$ref": _REFERENCE.format(model=model.__name__)}
-
-
-def _good(model: type[BaseModel], description: str, example: Any = None) -> dict[int | str, Any]:
-    content: dict[str, Any] = {"schema": _ref(model)}
-    if example is not None:
-        content["example"] = example
-    return {200: {"description": description, "content": {"application/json": content}}}
+    if content is not None:
+        responses[200] = {"content": content}
+    return {
+        "operation_id": name,
+        "response_model": answer,
+        "response_description": meaning,
+        "responses": responses,
+        **more,
+    }
 
 
 def _body(schema: Any, examples: dict[str, Any], media_type: str = "application/json") -> Any:
     shown = {name: {"value": value} for name, value in examples.items()}
     content = {media_type: {"schema": schema, "examples": shown}}
     return {"requestBody": {"required": True, "content": content}}
+
+
+def _ref(model: type[BaseModel]) -> dict[str, str]:
+    return {"$ref": _REFERENCE.format(model=model.__name__)}
 
 
 _TAGGED = {
@@ -77,15 +89,16 @@ _TAGGED = {
     "unknown_features": 0,
     "model": "5f0c1c1d2a3b",
 }
+_LEARNED = {"learned": 1, "new_labels": ["stable sort"], "n_examples": 4881, "n_labels": 160}
 _TEXT = {"text": "sort an array and return the indices", "k": 2}
 
-TAG: dict[str, Any] = {
-    "operation_id": "tag",
-    "responses": {
-        **_good(schemas.TagAnswer, "The labels, best first.", _TAGGED),
-        **_problems(400, 404, 408, 409, 413, 415, 421, 422, 429, 500, 503),
-    },
-    "openapi_extra": _body(
+TAG = _route(
+    "tag",
+    schemas.TagAnswer,
+    "The labels, best first.",
+    *(400, 404, 408, 409, 413, 415, 421, 422, 429, 500, 503),
+    content={"application/json": {"example": _TAGGED}},
+    openapi_extra=_body(
         _ref(schemas.TagRequest),
         {
             "text": _TEXT,
@@ -93,119 +106,53 @@ TAG: dict[str, Any] = {
             "why": {**_TEXT, "explain": True},
         },
     ),
-}
-BATCH: dict[str, Any] = {
-    "operation_id": "tagBatch",
-    "responses": {
-        200: {
-            "description": "A line for each line: `line` (from 1) and what /v1/tag gives, or "
-            "`error`. Blank lines are passed over.",
-            "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
-        },
-        **_problems(400, 408, 413, 415, 421, 422, 429, 500, 503),
-    },
-    "openapi_extra": _body(
+)
+BATCH = _route(
+    "tagBatch",
+    None,
+    "A line for each line: `line` (from 1) and what /v1/tag gives, or `error`. Blank lines are "
+    "passed over.",
+    *(400, 408, 413, 415, 421, 422, 429, 500, 503),
+    content={MEDIA_TYPE: _STRING},
+    openapi_extra=_body(
         {"type": "string", "description": "A request as for /v1/tag in each line."},
         {"two": '{"text": "sort an array"}\n{"text": "read a file", "k": 2}\n'},
-        "application/x-ndjson",
+        MEDIA_TYPE,
     ),
-}
-LEARN: dict[str, Any] = {
-    "operation_id": "learn",
-    "responses": {
-        **_good(
-            schemas.LearnAnswer,
-            "Learned, and on disk.",
-            {"learned": 1, "new_labels": ["stable sort"], "n_examples": 4881, "n_labels": 160},
-        ),
-        **_problems(400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 500, 503),
-    },
-    "openapi_extra": {
-        **_body(
-            _ref(schemas.LearnRequest),
-            {"one": {"rows": [{"text": "keep equal keys in order", "labels": ["stable sort"]}]}},
-        ),
-        "security": [{"token": []}],
-    },
-}
-LABELS: dict[str, Any] = {
-    "operation_id": "findLabels",
-    "responses": {
-        **_good(schemas.LabelsAnswer, "Labels found."),
-        **_problems(400, 421, 422, 429, 500, 503),
-    },
-}
-MAP: dict[str, Any] = {
-    "operation_id": "map",
-    "responses": {
-        **_good(schemas.MapAnswer, "Places of the labels."),
-        **_problems(400, 421, 422, 429, 500, 503),
-    },
-}
-MODEL: dict[str, Any] = {
-    "operation_id": "describeModel",
-    "responses": {
-        **_good(schemas.ModelAnswer, "What is served."),
-        **_problems(400, 421, 500),
-    },
-}
-HEALTH: dict[str, Any] = {
-    "operation_id": "isAlive",
-    "responses": {**_good(schemas.State, "Alive."), **_problems(400, 421, 500)},
-}
-READY: dict[str, Any] = {
-    "operation_id": "isReady",
-    "responses": {**_good(schemas.State, "Ready."), **_problems(400, 421, 500, 503)},
-}
-METRICS: dict[str, Any] = {
-    "operation_id": "metrics",
-    "responses": {
-        200: {
-            "description": "Counters.",
-            "content": {"text/plain": {"schema": {"type": "string"}}},
-        },
-        **_problems(400, 421, 500),
-    },
-}
-
-_DESCRIBED: list[type[BaseModel]] = [
-    schemas.TagRequest,
-    schemas.LearnRequest,
-    schemas.TagAnswer,
+)
+LEARN = _route(
+    "learn",
     schemas.LearnAnswer,
-    schemas.LabelsAnswer,
-    schemas.MapAnswer,
-    schemas.ModelAnswer,
-    schemas.State,
-    schemas.Problem,
-]
+    "Learned, and on disk.",
+    *(400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 500, 503),
+    content={"application/json": {"example": _LEARNED}},
+    openapi_extra=_body(
+        _ref(schemas.LearnRequest),
+        {"one": {"rows": [{"text": "keep equal keys in order", "labels": ["stable sort"]}]}},
+    ),
+    dependencies=[Security(HTTPBearer(scheme_name="token", auto_error=False))],
+)
+LABELS = _route("findLabels", schemas.LabelsAnswer, "Labels found.", 400, 421, 422, 429, 500, 503)
+MAP = _route("map", schemas.MapAnswer, "Places of the labels.", 400, 421, 422, 429, 500, 503)
+MODEL = _route("describeModel", schemas.ModelAnswer, "What is served.", 400, 421, 500)
+HEALTH = _route("isAlive", schemas.State, "Alive.", 400, 421, 500)
+READY = _route("isReady", schemas.State, "Ready.", 400, 421, 500, 503)
+METRICS = _route("metrics", None, "Counters.", 400, 421, 500, content={"text/plain": _STRING})
 
 
 def generator(app: FastAPI, batcher: Batcher) -> Callable[[], dict[str, Any]]:
     """Return what writes the OpenAPI file of an application."""
 
     def generate() -> dict[str, Any]:
-        described = get_openapi(
-            title=app.title,
-            version=app.version,
-            description=app.description,
-            routes=app.routes,
-            openapi_version=app.openapi_version,
+        app.openapi_schema = None  # the model may be another one by now
+        described = FastAPI.openapi(app)
+        _, bodies = models_json_schema(
+            [(schemas.TagRequest, "validation"), (schemas.LearnRequest, "validation")],
+            ref_template=_REFERENCE,
         )
-        requests, answers = _DESCRIBED[:2], _DESCRIBED[2:]
-        _, inputs = models_json_schema(
-            [(model, "validation") for model in requests], ref_template=_REFERENCE
-        )
-        _, outputs = models_json_schema(
-            [(model, "serialization") for model in answers], ref_template=_REFERENCE
-        )
-        components = {**inputs["$defs"], **outputs["$defs"]}
         if not batcher.served.is_text:
-            _drop_text(components)
-        described["components"] = {
-            "schemas": components,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        }
+            _drop_text(bodies["$defs"])
+        described["components"]["schemas"].update(bodies["$defs"])
         return described
 
     return generate
