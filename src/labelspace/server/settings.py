@@ -5,10 +5,11 @@ Worker processes get the same settings through one environment variable.
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from pydantic import TypeAdapter
 
 ENVIRONMENT = "LABELSPACE_SERVE"
 
@@ -73,10 +74,12 @@ class Settings:
 
     def to_environment(self) -> None:
         """Leave the settings where worker processes find them."""
-        os.environ[ENVIRONMENT] = json.dumps(asdict(self))
+        os.environ[ENVIRONMENT] = _JSON.dump_json(self).decode()
 
     @staticmethod
     def from_environment() -> Settings:
         """Return the settings that the parent process left."""
-        told = json.loads(os.environ[ENVIRONMENT])
-        return Settings(**{**told, "limits": Limits(**told["limits"])})
+        return _JSON.validate_json(os.environ[ENVIRONMENT])
+
+
+_JSON = TypeAdapter(Settings)
