@@ -53,6 +53,7 @@ METHODS: dict[str, Method] = {
             "hyperbolic.encoder:SpaceEncoder",
             "hyperbolic.learners:JointLearner",
             "hyperbolic.metric_index:MetricIndex",
+            "hyperbolic.settings:HyperbolicSettings",
         ),
     ),
     "label-embedding": Method(

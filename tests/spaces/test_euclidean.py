@@ -19,14 +19,6 @@ def test_distance_is_a_metric(Z: np.ndarray) -> None:
 
 
 @given(rows)
-def test_largest_inner_product_is_nearest(Z: np.ndarray) -> None:
-    products = euclidean.queries(Z).astype(float) @ euclidean.keys(Z).astype(float).T
-    squares = np.square(euclidean.distance(Z[:, np.newaxis], Z))
-    lengths = np.sum(Z * Z, axis=1, keepdims=True)
-    assert np.allclose(lengths - 2 * products, squares, rtol=1e-5, atol=1e-2)
-
-
-@given(rows)
 def test_gradient_points_away_with_length_one(Z: np.ndarray) -> None:
     gradient = euclidean.distance_gradient(Z[0], Z[1])
     assert np.isfinite(gradient).all()

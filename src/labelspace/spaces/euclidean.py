@@ -1,8 +1,5 @@
 """Euclidean space: no curvature, no edge; here so that the other spaces can be compared with it.
 
-Nearest becomes largest inner product by one more dimension: for a query (z, −½) and a key
-(z', ‖z'‖²) the product is z·z' − ‖z'‖²/2 = (‖z‖² − ‖z − z'‖²) / 2.
-
 Functions take rows of vectors, (..., dim), and broadcast.
 """
 
@@ -61,15 +58,3 @@ def midpoints(W: Any, U: Floats) -> Floats:
     """Return the mean of the rows of ``U`` for each row of weights in ``W``, dense or CSR."""
     weights = np.asarray(W.sum(axis=1)).reshape(-1, 1)
     return np.asarray(W @ U) / np.where(weights > 0, weights, 1.0)
-
-
-def queries(Z: ArrayLike) -> NDArray[np.float32]:
-    """Return the vectors that search for the neighbours of ``Z`` among ``keys``."""
-    Z = np.asarray(Z, dtype=np.float32)
-    return np.concatenate((Z, np.full((*Z.shape[:-1], 1), -0.5, dtype=np.float32)), axis=-1)
-
-
-def keys(Z: ArrayLike) -> NDArray[np.float32]:
-    """Return the vectors under which ``Z`` is found by ``queries``."""
-    Z = np.asarray(Z, dtype=np.float32)
-    return np.concatenate((Z, np.sum(Z * Z, axis=-1, keepdims=True)), axis=-1)

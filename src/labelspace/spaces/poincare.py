@@ -82,10 +82,10 @@ def pull_back_lift(gradient: ArrayLike, U: ArrayLike, norms: ArrayLike) -> Float
     return (g - along + along / first) / (1.0 + first)
 
 
-def gap(U: ArrayLike) -> Floats:
+def boundary_gap(U: ArrayLike) -> Floats:
     """Return 1 − ‖u‖² of each row (..., 1), at least the smallest that a float can say.
 
-    >>> gap([[0.6, 0.0]]).round(6).tolist()
+    >>> boundary_gap([[0.6, 0.0]]).round(6).tolist()
     [[0.64]]
     """
     U = np.asarray(U, dtype=np.float64)
@@ -96,7 +96,7 @@ def gap(U: ArrayLike) -> Floats:
 
 def metric_factor(U: ArrayLike) -> Floats:
     """Return λ_u = 2 / (1 − ‖u‖²) of each row (..., 1): how much longer a short step is there."""
-    return 2.0 / gap(U)
+    return 2.0 / boundary_gap(U)
 
 
 def riemannian(gradient: ArrayLike, U: ArrayLike) -> Floats:
@@ -130,8 +130,8 @@ def distance_gradient(U: ArrayLike, V: ArrayLike) -> Floats:
         out=np.zeros_like(difference),
         where=np.broadcast_to(apart > 0, difference.shape),
     )
-    alpha = gap(U)
-    slope = direction / (np.sqrt(alpha) * np.sqrt(gap(V))) + s * U / alpha
+    alpha = boundary_gap(U)
+    slope = direction / (np.sqrt(alpha) * np.sqrt(boundary_gap(V))) + s * U / alpha
     return 2.0 * slope / np.hypot(1.0, s)
 
 
@@ -149,8 +149,8 @@ def mobius_add(U: ArrayLike, V: ArrayLike) -> Floats:
     U, V = _float64(U, V)
     together = U + V
     square = np.sum(together * together, axis=-1, keepdims=True)
-    alpha = gap(U)
-    return _inside((square * U + alpha * together) / (square + alpha * gap(V)))
+    alpha = boundary_gap(U)
+    return _inside((square * U + alpha * together) / (square + alpha * boundary_gap(V)))
 
 
 def exp_map(U: ArrayLike, tangent: ArrayLike) -> Floats:
@@ -164,7 +164,7 @@ def exp_map(U: ArrayLike, tangent: ArrayLike) -> Floats:
     U, T = _float64(U, tangent)
     length = _norms(T)
     # tanh is one from 20 on; a longer step would only overflow.
-    between = gap(U)
+    between = boundary_gap(U)
     step = np.tanh(np.minimum(length, 20.0 * between) / between)
     return mobius_add(U, _inside(step * _directions(T, length)))
 
@@ -179,7 +179,7 @@ def log_map(U: ArrayLike, V: ArrayLike) -> Floats:
     """
     U, V = _float64(U, V)
     w = mobius_add(-U, V)
-    length = distance(U, V)[..., np.newaxis] * gap(U) / 2.0
+    length = distance(U, V)[..., np.newaxis] * boundary_gap(U) / 2.0
     return length * _directions(w, _norms(w))
 
 
@@ -189,7 +189,7 @@ def to_lorentz(U: ArrayLike) -> Floats:
     x₀ = (1 + ‖u‖²) / (1 − ‖u‖²), x = 2u / (1 − ‖u‖²), and cosh d(u, v) = x₀y₀ − x·y.
     """
     U = np.asarray(U, dtype=np.float64)
-    between = gap(U)
+    between = boundary_gap(U)
     return np.concatenate(((2.0 - between) / between, 2.0 * U / between), axis=-1)
 
 
@@ -223,27 +223,10 @@ def midpoints(W: Any, U: ArrayLike) -> Floats:
     return from_lorentz(totals / np.sqrt(np.maximum(squares, _LEAST_GAP))[:, np.newaxis])
 
 
-def queries(U: ArrayLike) -> NDArray[np.float32]:
-    """Return the vectors that search for the neighbours of ``U`` among ``keys``.
-
-    The query is (−x₀, x) and the key (y₀, y), so their inner product is −cosh d: the largest is
-    the nearest. A query is scaled to length one, which changes no order and keeps float32 from
-    overflowing. Near the edge float32 cancels: fetch more than needed, and sort by ``distance``.
-    """
-    X = to_lorentz(U)
-    X[..., 0] *= -1.0
-    return (X / _norms(X)).astype(np.float32)
-
-
-def keys(U: ArrayLike) -> NDArray[np.float32]:
-    """Return the vectors under which ``U`` is found by ``queries``."""
-    return to_lorentz(U).astype(np.float32)
-
-
 def _half_sinh(U: ArrayLike, V: ArrayLike) -> Floats:
     """Return sinh(d/2) = ‖u − v‖ / √((1 − ‖u‖²)(1 − ‖v‖²)), (..., 1)."""
     U, V = _float64(U, V)
-    return _norms(U - V) / (np.sqrt(gap(U)) * np.sqrt(gap(V)))
+    return _norms(U - V) / (np.sqrt(boundary_gap(U)) * np.sqrt(boundary_gap(V)))
 
 
 def _inside(U: Floats) -> Floats:

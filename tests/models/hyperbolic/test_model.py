@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 import labelspace
 from labelspace.models import Hyperbolic
+from labelspace.models.hyperbolic import model as module
 from labelspace.models.hyperbolic.metric_index import KINDS
 from labelspace.spaces import poincare
 from tests.planted import planted_corpus
@@ -28,16 +30,19 @@ def fitted(corpus) -> Hyperbolic:
 @pytest.mark.parametrize("answer", ["both", "rows", "labels"])
 def test_rows_and_labels_both_know_the_answer(fitted: Hyperbolic, answer: str) -> None:
     X, Y = planted_corpus(100, seed=1)
-    before = fitted.settings_["answer"]
-    fitted.settings_["answer"] = answer
+    before = fitted.settings_
+    fitted.settings_ = replace(before, answer=answer)
     try:
         assert fitted.score(X, Y) > 0.9
+        votes = fitted._votes(fitted.rows_.encode(X), 5)
     finally:
-        fitted.settings_["answer"] = before
+        fitted.settings_ = before
+    assert (votes.rows.size > 0) == (answer != "labels")
+    assert (votes.labels.size > 0) == (answer != "rows")
 
 
 @pytest.mark.parametrize(
-    "parameters",
+    "settings",
     [
         {"space": "sphere"},
         {"space": "euclidean"},
@@ -47,24 +52,17 @@ def test_rows_and_labels_both_know_the_answer(fitted: Hyperbolic, answer: str) -
     ],
     ids=str,
 )
-def test_variants_learn(corpus, parameters: dict) -> None:
+def test_variants_learn(corpus, settings: dict) -> None:
     X, Y = planted_corpus(100, seed=1)
-    model = Hyperbolic(random_state=0, **{"n_learners": 1, "dim": 20, **parameters}).fit(*corpus)
+    model = Hyperbolic(n_learners=1, dim=20, settings=settings, random_state=0).fit(*corpus)
     assert model.score(X, Y) > 0.85
 
 
 def test_everything_lies_in_the_ball(fitted: Hyperbolic) -> None:
     for learner in fitted.learners_:
-        for places in (learner.rows.places, learner.labels.places):
-            assert np.linalg.norm(places.astype(np.float64), axis=1).max() < 1.0
-            assert np.all(np.isfinite(poincare.distance(places, places[::-1])))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_searches_agree(corpus, kind: str) -> None:
-    X, Y = planted_corpus(100, seed=1)
-    model = Hyperbolic(random_state=0, n_learners=1, dim=10, search=kind).fit(*corpus)
-    assert model.score(X, Y) > 0.9
+        for points in (learner.rows.points, learner.labels.points):
+            assert np.linalg.norm(points.astype(np.float64), axis=1).max() < 1.0
+            assert np.all(np.isfinite(poincare.distance(points, points[::-1])))
 
 
 def test_number_of_threads_does_not_change_the_model(corpus) -> None:
@@ -138,21 +136,30 @@ def test_a_row_without_features_gets_frequent_labels(fitted: Hyperbolic, corpus)
     assert counts[top.labels[0]].tolist() == sorted(counts)[:-3:-1]
 
 
-def test_weights_of_votes_are_chosen_on_rows_held_out() -> None:
-    X, Y = planted_corpus(5000)
-    model = Hyperbolic(dim=4, n_learners=1, n_epochs=2, random_state=0).fit(X, Y)
-    alpha = model.settings_["alpha"]
-    assert model.settings_["vote_alpha"] / alpha in [0.25, 0.5, 1, 2, 4]
-    given = model.set_params(vote_alpha=1.5, label_votes=0.0).fit(X, Y)
-    assert given.settings_["vote_alpha"] == 1.5
-    assert given.settings_["label_votes"] == 0.0
+def test_weights_of_votes_that_are_not_given_are_chosen(corpus, monkeypatch) -> None:
+    tried = []
+
+    def choose(weights, cast, Y, truth):
+        tried.append(weights)
+        assert cast(weights[0]).top(Y, 5).k == 5
+        return weights[-1]
+
+    monkeypatch.setattr(module, "best_votes", choose)
+    monkeypatch.setattr(module, "_FEWEST_HELD_OUT", 10)
+    monkeypatch.setattr(module, "_ENOUGH_TO_CHOOSE", 10)
+    model = Hyperbolic(dim=4, n_learners=1, n_epochs=2, random_state=0).fit(*corpus)
+    assert model.settings_.vote_weights == (4.0 * model.settings_.alpha, 1.0)
+    given = {"vote_alpha": 1.5, "label_votes": 0.0}
+    model = Hyperbolic(dim=4, n_learners=1, n_epochs=2, settings=given, random_state=0)
+    assert model.fit(*corpus).settings_.vote_weights == (1.5, 0.0)
+    assert [len(weights) for weights in tried] == [20, 1]
 
 
 @pytest.mark.parametrize("search", KINDS)
 def test_new_rows_and_labels_are_learned(corpus, search: str, tmp_path: Path) -> None:
     X, Y = corpus
     last = Y[:, -1].toarray().ravel() > 0
-    model = Hyperbolic(n_learners=1, dim=10, search=search, random_state=0)
+    model = Hyperbolic(n_learners=1, dim=10, settings={"search": search}, random_state=0)
     model.fit(X[~last], Y[~last])
     before = model.predict_topk(X[last], k=1).labels
     assert not np.any(before == Y.shape[1] - 1)

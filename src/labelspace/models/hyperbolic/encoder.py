@@ -21,10 +21,10 @@ from labelspace.store import Storable
 Floats = NDArray[np.float64]
 
 
-def place(Z: NDArray[Any], space: str, way: str) -> tuple[Floats, Floats]:
+def embed(Z: NDArray[Any], space: str, way: str) -> tuple[Floats, Floats]:
     """Return the points of ``space`` for the rows of ``Z``, and the norms (n, 1) of these.
 
-    >>> place(np.array([[0.0, 0.75]]), "poincare", "lift")[0].round(6).tolist()
+    >>> embed(np.array([[0.0, 0.75]]), "poincare", "lift")[0].round(6).tolist()
     [[0.0, 0.333333]]
     """
     Z = Z.astype(np.float64)
@@ -36,7 +36,7 @@ def place(Z: NDArray[Any], space: str, way: str) -> tuple[Floats, Floats]:
 
 
 def pull_back(gradient: Floats, U: Floats, norms: Floats, space: str, way: str) -> Floats:
-    """Return the gradient at ``Z`` of a loss whose gradient at ``U = place(Z)[0]`` is given.
+    """Return the gradient at ``Z`` of a loss whose gradient at ``U = embed(Z)[0]`` is given.
 
     Of the clipped map it is the one in the ball's metric, as the paper has it: a row near the edge
     would otherwise jump.
@@ -77,8 +77,8 @@ class SpaceEncoder(Storable):
         self.way = way
 
     def encode(self, X: csr_matrix) -> Floats:
-        """Return the places of the rows of ``X``."""
+        """Return the points of the rows of ``X``."""
         Z: NDArray[Any] = self.linear.encode(X)
         if self.top is not None:
             Z = np.tanh(Z) @ self.top
-        return place(Z, self.space, self.way)[0]
+        return embed(Z, self.space, self.way)[0]

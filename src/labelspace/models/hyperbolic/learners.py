@@ -1,4 +1,4 @@
-"""A learner of Hyperbolic: a map into the space, and the places of rows and labels there."""
+"""A learner of Hyperbolic: a map into the space, and the points of rows and labels there."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from scipy.sparse import csr_matrix
 
 from labelspace.models.hyperbolic.encoder import SpaceEncoder
 from labelspace.models.hyperbolic.metric_index import SPACES, MetricIndex
-from labelspace.models.hyperbolic.training import JointSettings, train_joint
+from labelspace.models.hyperbolic.settings import HyperbolicSettings
+from labelspace.models.hyperbolic.training import train_joint
 from labelspace.search.result import NO_KEY, SearchResult
 from labelspace.selection import usable_rows
 from labelspace.store import Storable
 
 
 class JointLearner(Storable):
-    """A trained map, and indexes of the training rows and of the labels by their places."""
+    """A trained map, and indexes of the training rows and of the labels by their points."""
 
     def __init__(self, encoder: SpaceEncoder, rows: MetricIndex, labels: MetricIndex) -> None:
         self.encoder = encoder
@@ -28,20 +29,19 @@ class JointLearner(Storable):
         X: csr_matrix,
         Y: csr_matrix,
         held_out: NDArray[np.int64],
-        settings: JointSettings,
-        *,
-        search: str,
-        n_probes: int,
-        storage: str,
+        settings: HyperbolicSettings,
         seed: int,
     ) -> JointLearner:
         """Learn from rows that are not held out; all of them vote."""
         learned = train_joint(X, Y, settings, seed, held_out)
-        encoder = SpaceEncoder(learned.weights, learned.top, settings.space, settings.way, storage)
+        encoder = SpaceEncoder(
+            learned.weights, learned.top, settings.space, settings.way, settings.storage
+        )
 
-        def index(places: NDArray[np.floating], ids: NDArray[np.int64]) -> MetricIndex:
+        def index(points: NDArray[np.floating], ids: NDArray[np.int64]) -> MetricIndex:
+            kind, n_probes = settings.search, settings.n_probes
             return MetricIndex(
-                settings.space, places, ids, search=search, n_probes=n_probes, seed=seed
+                settings.space, points, ids, search=kind, n_probes=n_probes, seed=seed
             )
 
         voters = usable_rows(X, Y)
@@ -70,5 +70,4 @@ class JointLearner(Storable):
         self.rows.add(U, n_old + voters)
         given = csr_matrix(Y[voters])
         new = np.setdiff1d(given.indices, self.labels.ids)
-        middles = SPACES[self.rows.space].midpoints(csr_matrix(given.T)[new], U)
-        self.labels.add(middles, new)
+        self.labels.add(SPACES[self.rows.space].midpoints(csr_matrix(given.T)[new], U), new)

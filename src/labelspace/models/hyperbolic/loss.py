@@ -1,6 +1,6 @@
 """A row is nearer to its labels than to others: the joint loss of Gerald and Baskiotis (2019).
 
-With u_j the place of row j, v_i that of one of its labels, and k over labels that it does not have,
+With u_j the point of row j, v_i that of one of its labels, and k over labels that it does not have,
 
     L(j, i) = −log  e^{−α d(u_j, v_i)} / ( Σ_k e^{−α d(u_j, v_k)} + e^{−α d(u_j, v_i)} )
 
@@ -38,7 +38,7 @@ def approach_labels(
     ----------
     U : ndarray of shape (n, dim), float64
     V : ndarray of shape (n_labels, dim), float64
-        Places of the candidate labels.
+        Points of the candidate labels.
     has : ndarray of shape (n, n_labels), bool
         The labels of each row; a row that has none of them is left out.
     alpha : float

@@ -1,12 +1,9 @@
-"""Nearest places in a space by its own distance: the ball, the sphere, or euclidean space.
+"""Nearest points in a space by its own distance: the ball, the sphere, or euclidean space.
 
-Exact search looks at every place. ``"centroids"`` draws one place in 3,000 at random and looks only
+Exact search looks at every point. ``"centroids"`` draws one point in 3,000 at random and looks only
 into the lists around the nearest of them (Gerald and Baskiotis, 2019). ``"kmeans"`` has more lists,
-around the middles that k-means finds by the space's own distance. ``"clustered"`` is the
-shared index for largest inner products, which the space's ``queries`` and ``keys`` turn into
-nearest places; near the ball's edge float32 products cancel, so more are fetched than asked for and
-ranked again by distance in float64. The shared graph index does not serve here: it joins keys by
-their products with each other, and only the product of a query and a key is a distance.
+around the centroids that k-means finds by the space's own distance. The shared indexes do not serve
+here: they compare keys by inner products, which cancel in float32 near the ball's edge.
 """
 
 from __future__ import annotations
@@ -19,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.models.hyperbolic import _metric_index_kernels as kernels
-from labelspace.search.ivf import IVFIndex
 from labelspace.search.result import SearchResult
 from labelspace.spaces import euclidean, poincare, sphere
 from labelspace.store import Storable
@@ -29,30 +25,28 @@ SPACES: dict[str, ModuleType] = {
     "sphere": sphere,
     "euclidean": euclidean,
 }
-KINDS = ("exact", "centroids", "kmeans", "clustered")
+KINDS = ("exact", "centroids", "kmeans")
 
-# The shared index is asked for this many times as many places as are wanted.
-_MORE = 4
-_PLACES_PER_CENTROID = 3000
-# k-means needs no more places per list, and no more rounds, to find the middles.
+_POINTS_PER_CENTROID = 3000
+# k-means needs no more points per list, and no more rounds, to find the centroids.
 _POINTS_PER_LIST = 64
 _ROUNDS = 6
 
 
 class MetricIndex(Storable):
-    """Places that are searched by distance.
+    """Points that are searched by distance.
 
     Parameters
     ----------
     space : {"poincare", "sphere", "euclidean"}
-    places : ndarray of shape (n_places, dim)
+    points : ndarray of shape (n_points, dim)
         Points of the space.
-    ids : ndarray of shape (n_places,), optional
-        Number under which each place is found; its position unless given.
-    search : {"exact", "centroids", "kmeans", "clustered"}
+    ids : ndarray of shape (n_points,), optional
+        Number under which each point is found; its position unless given.
+    search : {"exact", "centroids", "kmeans"}
     n_lists : int, optional
-        Centroids of the lists; unless given one for 3,000 places with ``"centroids"``, and the
-        root of their number with ``"kmeans"`` and ``"clustered"``.
+        Centroids of the lists; unless given one for 3,000 points with ``"centroids"``, and the
+        root of their number with ``"kmeans"``.
     n_probes : int
         Lists that a query looks into.
     seed : int
@@ -65,15 +59,15 @@ class MetricIndex(Storable):
     array([[1, 0]])
     """
 
-    places: NDArray[np.float32]
-    gaps: NDArray[np.float64]
+    points: NDArray[np.float32]
+    gaps: NDArray[np.float64]  # 1 − ‖v‖² of points in the ball, one elsewhere
     ids: NDArray[np.int64]
     starts: NDArray[np.int64]
 
     def __init__(
         self,
         space: str,
-        places: NDArray[Any],
+        points: NDArray[Any],
         ids: NDArray[Any] | None = None,
         *,
         search: str = "exact",
@@ -83,60 +77,43 @@ class MetricIndex(Storable):
     ) -> None:
         self.space = space
         self.n_probes = n_probes
-        ids = np.arange(len(places)) if ids is None else ids
-        places = np.ascontiguousarray(places, dtype=np.float32)
+        ids = np.arange(len(points)) if ids is None else ids
+        points = np.ascontiguousarray(points, dtype=np.float32)
         n_wanted = 1
         if search == "centroids":
-            n_wanted = len(places) // _PLACES_PER_CENTROID if n_lists is None else n_lists
+            n_wanted = len(points) // _POINTS_PER_CENTROID if n_lists is None else n_lists
         elif search == "kmeans":
-            n_wanted = round(np.sqrt(len(places))) if n_lists is None else n_lists
-        n_wanted = min(max(n_wanted, 1), len(places))
-        mixed = np.random.default_rng(seed).permutation(len(places))
-        self._around(places[np.sort(mixed[:n_wanted])])
+            n_wanted = round(np.sqrt(len(points))) if n_lists is None else n_lists
+        n_wanted = min(max(n_wanted, 1), len(points))
+        mixed = np.random.default_rng(seed).permutation(len(points))
+        self._around(points[np.sort(mixed[:n_wanted])])
         if search == "kmeans":
-            self._improve(places[mixed[: _POINTS_PER_LIST * n_wanted]])
-        self._arrange(places, ids.astype(np.int64))
-        self.index: IVFIndex | None = None
-        if search == "clustered":
-            self.index = IVFIndex(
-                SPACES[space].keys(self.places),
-                n_lists=n_lists,
-                n_probes=n_probes,
-                storage="float32",
-                seed=seed,
-            )
+            self._improve(points[mixed[: _POINTS_PER_LIST * n_wanted]])
+        self._arrange(points, ids.astype(np.int64))
 
     @property
-    def n_places(self) -> int:
+    def n_points(self) -> int:
         return self.ids.shape[0]
 
-    def add(self, places: NDArray[Any], ids: NDArray[Any]) -> None:
-        """Put more places into the lists that they are nearest to; they are found at once."""
-        new = places.astype(np.float32)
-        every, every_id = np.concatenate((self.places, new)), np.concatenate((self.ids, ids))
-        if self.index is None:
-            self._arrange(every, every_id)
-            return
-        self.index.add(SPACES[self.space].keys(new), np.arange(self.n_places, len(every)))
-        self.places, self.ids, self.gaps = every, every_id, self._gaps(every)
+    def add(self, points: NDArray[Any], ids: NDArray[Any]) -> None:
+        """Put more points into the lists that they are nearest to; they are found at once."""
+        every = np.concatenate((self.points, points.astype(np.float32)))
+        self._arrange(every, np.concatenate((self.ids, ids)))
 
-    def search(self, points: NDArray[Any], n_neighbors: int) -> SearchResult:
-        """Return the nearest places of each point, nearest first; ``products`` are −distance."""
-        n_neighbors = min(n_neighbors, self.n_places)
-        found = np.full((len(points), n_neighbors), -1, dtype=np.int64)
-        nearness = np.full((len(points), n_neighbors), -np.inf)
-        queries = np.ascontiguousarray(points, dtype=np.float64)
-        if len(queries) and n_neighbors and self.index is not None:
-            fetched = self.index.search(SPACES[self.space].queries(queries), _MORE * n_neighbors)
-            kernels.rank_again(queries, fetched.ids, self.places, self.gaps, found, nearness)
-        elif len(queries) and n_neighbors:
+    def search(self, queries: NDArray[Any], n_neighbors: int) -> SearchResult:
+        """Return the nearest points of each query, nearest first; ``products`` are −distance."""
+        n_neighbors = min(n_neighbors, self.n_points)
+        found = np.full((len(queries), n_neighbors), -1, dtype=np.int64)
+        nearness = np.full((len(queries), n_neighbors), -np.inf)
+        queries = np.ascontiguousarray(queries, dtype=np.float64)
+        if len(queries) and n_neighbors:
             kernels.search_lists(
                 queries,
                 self.centroids,
                 self.centroid_gaps,
                 min(self.n_probes, len(self.centroids)),
                 self.starts,
-                self.places,
+                self.points,
                 self.gaps,
                 found,
                 nearness,
@@ -150,7 +127,7 @@ class MetricIndex(Storable):
     ) -> NDArray[np.float32]:
         apart = np.sqrt(-nearness)
         if self.space == "poincare":
-            apart = 2.0 * np.arcsinh(apart / np.sqrt(poincare.gap(queries)))
+            apart = 2.0 * np.arcsinh(apart / np.sqrt(poincare.boundary_gap(queries)))
         elif self.space == "sphere":
             there = np.isfinite(apart)
             apart[there] = 2.0 * np.arcsin(np.minimum(apart[there] / 2.0, 1.0))
@@ -163,7 +140,7 @@ class MetricIndex(Storable):
         self.centroid_gaps = self._gaps(self.centroids)
 
     def _improve(self, some: NDArray[np.float32]) -> None:
-        """Move each centroid to the middle of the places nearest to it, a few times."""
+        """Move each centroid to the middle of the points nearest to it, a few times."""
         for _ in range(_ROUNDS):
             lists = self._nearest_list(some)
             shape = len(self.centroids), len(some)
@@ -173,28 +150,28 @@ class MetricIndex(Storable):
             centroids[filled] = SPACES[self.space].midpoints(members[filled], some)
             self._around(centroids)
 
-    def _arrange(self, places: NDArray[np.float32], ids: NDArray[np.int64]) -> None:
-        lists = self._nearest_list(places)
+    def _arrange(self, points: NDArray[np.float32], ids: NDArray[np.int64]) -> None:
+        lists = self._nearest_list(points)
         order = np.argsort(lists, kind="stable")
-        self.places = places[order]
-        self.gaps = self._gaps(self.places)
+        self.points = points[order]
+        self.gaps = self._gaps(self.points)
         self.ids = ids[order]
         counts = np.bincount(lists, minlength=len(self.centroids))
         self.starts = np.concatenate(([0], np.cumsum(counts)))
 
-    def _gaps(self, places: NDArray[np.float32]) -> NDArray[np.float64]:
+    def _gaps(self, points: NDArray[np.float32]) -> NDArray[np.float64]:
         if self.space == "poincare":
-            return poincare.gap(places)[:, 0]
-        return np.ones(len(places))
+            return poincare.boundary_gap(points)[:, 0]
+        return np.ones(len(points))
 
-    def _nearest_list(self, places: NDArray[np.float32]) -> NDArray[np.int64]:
+    def _nearest_list(self, points: NDArray[np.float32]) -> NDArray[np.int64]:
         if len(self.centroids) == 1:
-            return np.zeros(len(places), dtype=np.int64)
-        nearest = np.empty((len(places), 1), dtype=np.int64)
-        nearness = np.empty((len(places), 1))
+            return np.zeros(len(points), dtype=np.int64)
+        nearest = np.empty((len(points), 1), dtype=np.int64)
+        nearness = np.empty((len(points), 1))
         all_in_one = np.array([0, len(self.centroids)])
         kernels.search_lists(
-            places.astype(np.float64),
+            points.astype(np.float64),
             self.centroids[:1],
             self.centroid_gaps[:1],
             1,

@@ -69,3 +69,6 @@ class Descent:
     def direction(self, rows: NDArray[np.integer], gradient: NDArray[Any]) -> NDArray[Any]:
         """Return the gradient as it is."""
         return gradient
+
+
+OPTIMIZERS = {"adagrad": AdaGrad, "adam": Adam, "rsgd": Descent}

@@ -1,7 +1,7 @@
-"""Learn places for labels and a map for rows in one space, so that rows are near their labels.
+"""Learn points for labels and a map for rows in one space, so that rows are near their labels.
 
 Each step takes a batch of rows, the labels that they have and some more drawn evenly from all
-labels, and moves the map and the labels' places down the gradient of ``objectives.label_distance``.
+labels, and moves the map and the labels' points down the gradient of ``approach_labels``.
 Gradients are added up over the batch and touch the features and labels of the batch only.
 
 In the ball a label's gradient is measured, and its step made, in lengths of the ball: near the edge
@@ -25,41 +25,20 @@ from scipy.sparse import csr_matrix
 
 from labelspace.linear._contrastive_kernels import encode_rows
 from labelspace.models.hyperbolic import _training_kernels as kernels
-from labelspace.models.hyperbolic.encoder import place, pull_back
+from labelspace.models.hyperbolic.encoder import embed, pull_back
 from labelspace.models.hyperbolic.loss import approach_labels
 from labelspace.models.hyperbolic.metric_index import SPACES, MetricIndex
-from labelspace.models.hyperbolic.optimizers import AdaGrad, Adam, Descent
+from labelspace.models.hyperbolic.optimizers import OPTIMIZERS, AdaGrad
+from labelspace.models.hyperbolic.settings import HyperbolicSettings
 from labelspace.selection import usable_rows
 from labelspace.spaces import poincare, sphere
-
-OPTIMIZERS = {"adagrad": AdaGrad, "adam": Adam, "rsgd": Descent}
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class JointSettings:
-    """How rows and labels are placed; see ``models.Hyperbolic`` for what each one means."""
-
-    space: str = "poincare"
-    way: str = "lift"
-    dim: int = 50
-    n_hidden: int | None = None
-    alpha: float = 6.0
-    n_epochs: int = 10
-    batch_size: int = 128
-    learning_rate: float = 0.2
-    optimizer: str = "adagrad"
-    n_negatives: int = 128
-    map_scale: float | None = None
-    label_scale: float | None = None
-    patience: int = 3
-    min_steps: int = 200
-
-
-@dataclass(frozen=True)
 class JointMap:
-    """Weights of the map, of its second layer if there is one, and the places of the labels."""
+    """Weights of the map, of its second layer if there is one, and the points of the labels."""
 
     weights: NDArray[np.float32]
     top: NDArray[np.float32] | None
@@ -70,7 +49,7 @@ class JointMap:
 def train_joint(
     X: csr_matrix,
     Y: csr_matrix,
-    settings: JointSettings,
+    settings: HyperbolicSettings,
     seed: int,
     held_out: NDArray[np.int64] | None = None,
 ) -> JointMap:
@@ -83,7 +62,7 @@ def train_joint(
     held_out = usable[:0] if held_out is None else held_out
     learned_from = np.setdiff1d(usable, held_out)
     rows = RowStep(X, settings, rng)
-    labels = LabelStep(Y, settings, rng)
+    labels = LabelPoints(Y, settings, rng)
     if settings.label_scale is None and usable.size:
         # All rows: a label that only held-out rows have is found at its rows, too.
         labels.start_amid(usable, rows.encode(usable))
@@ -99,14 +78,16 @@ def train_joint(
         # Long steps spread rows and labels out, short ones order them: no use to look before.
         if 2 * epochs >= settings.n_epochs and stopping.enough(rows, labels, settings.space):
             break
-    weights, top, places = stopping.best or (rows.weights, rows.top, labels.places)
-    return JointMap(weights, top, places, epochs)
+    weights, top, points = stopping.best or (rows.weights, rows.top, labels.points)
+    return JointMap(weights, top, points, epochs)
 
 
 class RowStep:
-    """Places rows of ``X`` by a map, and moves the map, touching only what the rows have."""
+    """Maps rows of ``X`` to points, and moves the map, touching only what the rows have."""
 
-    def __init__(self, X: csr_matrix, settings: JointSettings, rng: np.random.Generator) -> None:
+    def __init__(
+        self, X: csr_matrix, settings: HyperbolicSettings, rng: np.random.Generator
+    ) -> None:
         self._X = X
         self._settings = settings
         dim, n_hidden = settings.dim, settings.n_hidden
@@ -123,12 +104,12 @@ class RowStep:
             self.top /= np.float32(np.sqrt(n_hidden))
             self._top_steps = optimizer(n_hidden, dim)
         most = min(X.shape[1], settings.batch_size * int(np.diff(X.indptr).max(initial=0)))
-        self._place = np.full(X.shape[1], -1, dtype=np.int32)
+        self._position = np.full(X.shape[1], -1, dtype=np.int32)
         self._features = np.empty(most, dtype=np.int32)
         self._totals = np.empty((most, width), dtype=np.float32)
 
     def encode(self, batch: NDArray[np.int64]) -> Floats:
-        """Return the places of rows, and remember the rows for ``descend``."""
+        """Return the points of rows, and remember the rows for ``descend``."""
         X = self._X
         Z: NDArray[Any] = np.empty((batch.size, self.weights.shape[1]), dtype=np.float32)
         encode_rows(X.indptr, X.indices, X.data, batch, self.weights, Z)
@@ -137,13 +118,13 @@ class RowStep:
             self._hidden = np.tanh(Z)
             Z = self._hidden @ self.top
         self._batch = batch
-        self._places, self._norms = place(Z, self._settings.space, self._settings.way)
-        return self._places
+        self._points, self._norms = embed(Z, self._settings.space, self._settings.way)
+        return self._points
 
     def descend(self, gradient: Floats, pace: float) -> None:
-        """Take one step against the gradient at the places that ``encode`` returned."""
+        """Take one step against the gradient at the points that ``encode`` returned."""
         settings = self._settings
-        gradient = pull_back(gradient, self._places, self._norms, settings.space, settings.way)
+        gradient = pull_back(gradient, self._points, self._norms, settings.space, settings.way)
         if self.top is not None:
             at_top = self._hidden.T @ gradient
             gradient = (gradient @ self.top.T) * (1.0 - np.square(self._hidden))
@@ -156,7 +137,7 @@ class RowStep:
             X.data,
             self._batch,
             gradient.astype(np.float32),
-            self._place,
+            self._position,
             self._features,
             self._totals,
         )
@@ -166,18 +147,20 @@ class RowStep:
         )
 
 
-class LabelStep:
-    """Moves the places of labels, and says how rows should move."""
+class LabelPoints:
+    """The points of labels: moves them, and says how rows should move."""
 
-    def __init__(self, Y: csr_matrix, settings: JointSettings, rng: np.random.Generator) -> None:
+    def __init__(
+        self, Y: csr_matrix, settings: HyperbolicSettings, rng: np.random.Generator
+    ) -> None:
         self._Y = Y
         self._settings = settings
-        self.places = rng.standard_normal((Y.shape[1], settings.dim), dtype=np.float32)
-        self.places *= np.float32(settings.label_scale or 1e-3)
+        self.points = rng.standard_normal((Y.shape[1], settings.dim), dtype=np.float32)
+        self.points *= np.float32(settings.label_scale or 1e-3)
         if settings.space == "sphere":
-            self.places = sphere.project(self.places)[0]
+            self.points = sphere.project(self.points)[0]
         if settings.optimizer == "adagrad":
-            # Most labels have few rows: they must get to their places in few steps.
+            # Most labels have few rows: they must get to their points in few steps.
             self._steps = AdaGrad(Y.shape[1], settings.dim, first=0.01)
         else:
             self._steps = OPTIMIZERS[settings.optimizer](Y.shape[1], settings.dim)
@@ -187,12 +170,12 @@ class LabelStep:
     def start_amid(self, rows: NDArray[np.int64], U: Floats) -> None:
         """Put each label in the middle of its rows: rare ones out there, frequent ones inside."""
         labels = csr_matrix(self._Y[rows].T)
-        self.places[self._seen] = SPACES[self._settings.space].midpoints(labels[self._seen], U)
+        self.points[self._seen] = SPACES[self._settings.space].midpoints(labels[self._seen], U)
 
     def descend(
         self, batch: NDArray[np.int64], U: Floats, pace: float, rng: np.random.Generator
     ) -> Floats:
-        """Take one step of the labels and return the gradient at the rows' places ``U``."""
+        """Take one step of the labels and return the gradient at the rows' points ``U``."""
         settings = self._settings
         row_of, given = kernels.entries_of(self._Y.indptr, self._Y.indices, batch)
         drawn = self._seen[rng.integers(self._seen.size, size=settings.n_negatives)]
@@ -200,11 +183,11 @@ class LabelStep:
         self._column[candidates] = np.arange(candidates.size)
         has = np.zeros((batch.size, candidates.size), dtype=np.bool_)
         has[row_of, self._column[given]] = True
-        V = self.places[candidates].astype(np.float64)
+        V = self.points[candidates].astype(np.float64)
         _, at_rows, at_labels = approach_labels(U, V, has, settings.alpha, settings.space)
         # The loss is a mean over rows; a step adds up what they want, as row after row would.
         at_labels *= batch.size
-        self.places[candidates] = self._moved(V, at_labels, candidates, pace)
+        self.points[candidates] = self._moved(V, at_labels, candidates, pace)
         return at_rows * batch.size
 
     def _moved(
@@ -217,7 +200,7 @@ class LabelStep:
             gradient = sphere.pull_back(gradient, V, ones)  # type: ignore[arg-type, assignment]
             moved = V - pace * self._steps.direction(labels, gradient)
             return sphere.project(moved.astype(np.float32))[0]
-        shrink = poincare.gap(V) / 2.0
+        shrink = poincare.boundary_gap(V) / 2.0
         if self._settings.optimizer == "adagrad":
             step = shrink * self._steps.direction(labels, shrink * gradient)
         else:
@@ -227,12 +210,12 @@ class LabelStep:
         return np.where(norms > _LARGEST_NORM, moved * (_LARGEST_NORM / norms), moved)
 
 
-# float32 places nearer to the edge than this would be told apart no more.
+# float32 points nearer to the edge than this would be told apart no more.
 _LARGEST_NORM = np.float32(1.0 - poincare.EDGE)
 
 
 class Stopping:
-    """Watches how well held-out rows are placed, and keeps the best state.
+    """Watches how well held-out rows are embedded, and keeps the best state.
 
     Measured is the mean of P@1, P@3 and P@5 of the labels nearest to each row.
     """
@@ -248,15 +231,15 @@ class Stopping:
             tuple[NDArray[np.float32], NDArray[np.float32] | None, NDArray[np.float32]] | None
         ) = None
 
-    def enough(self, rows: RowStep, labels: LabelStep, space: str) -> bool:
+    def enough(self, rows: RowStep, labels: LabelPoints, space: str) -> bool:
         """Tell whether another epoch is not worth it."""
         if not self._rows.size:
             return False
-        precision = self._precision(rows.encode(self._rows), labels.places[self._seen], space)
+        precision = self._precision(rows.encode(self._rows), labels.points[self._seen], space)
         if precision > self._highest:
             self._highest, self._waited = precision, 0
             top = None if rows.top is None else rows.top.copy()
-            self.best = rows.weights.copy(), top, labels.places.copy()
+            self.best = rows.weights.copy(), top, labels.points.copy()
             return False
         self._waited += 1
         return self._waited >= self._patience
@@ -268,21 +251,8 @@ class Stopping:
         return float(np.mean([right[:, :at].mean() for at in (1, 3, 5)]))
 
 
-def hold_out(usable: NDArray[np.int64], fraction: float, seed: int) -> NDArray[np.int64]:
-    """Return a share of the rows, where that leaves enough of both to say anything."""
-    n_held = min(int(fraction * usable.size), _MOST_HELD_OUT)
-    if n_held < _FEWEST_HELD_OUT:
-        return usable[:0]
-    return np.sort(np.random.default_rng(seed).permutation(usable)[:n_held])
-
-
-# Fewer held-out rows tell nothing; more than so many cost time and tell no more.
-_FEWEST_HELD_OUT = 50
-_MOST_HELD_OUT = 1000
-
-
 def _epochs(
-    usable: NDArray[np.int64], settings: JointSettings, rng: np.random.Generator
+    usable: NDArray[np.int64], settings: HyperbolicSettings, rng: np.random.Generator
 ) -> Iterator[tuple[int, Iterator[tuple[NDArray[np.int64], float]]]]:
     """Yield epochs of batches, each with how far training has come (0 to 1).
 
