@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labelspace.linear.label_softmax import rank_labels
+from labelspace.linear.label_softmax import label_softmax_loss
 from labelspace.spaces import sphere
 
 
@@ -17,7 +17,7 @@ def batch() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def loss_of(Z: np.ndarray, W: np.ndarray, b: np.ndarray, has: np.ndarray, gamma: float) -> float:
-    return rank_labels(sphere.project(Z)[0], sphere.project(W)[0], b, has, gamma)[0]
+    return label_softmax_loss(sphere.project(Z)[0], sphere.project(W)[0], b, has, gamma)[0]
 
 
 def test_loss_is_the_formula_written_out(batch) -> None:
@@ -31,7 +31,7 @@ def test_loss_is_the_formula_written_out(batch) -> None:
         for label in np.flatnonzero(has[row]):
             odds = np.exp(S[row, label])
             expected -= np.log(odds / (odds + others)) / has[row].sum()
-    assert rank_labels(U, L, biases, has, 8.0)[0] == pytest.approx(expected)
+    assert label_softmax_loss(U, L, biases, has, 8.0)[0] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("gamma", [1.0, 10.0, 30.0])
@@ -39,7 +39,7 @@ def test_gradient_is_that_of_finite_differences(batch, gamma: float) -> None:
     Z, W, has = batch
     (U, u), (L, length) = sphere.project(Z), sphere.project(W)
     biases = np.linspace(-2, 2, 7)
-    _, at_U, at_L, at_biases = rank_labels(U, L, biases, has, gamma)
+    _, at_U, at_L, at_biases = label_softmax_loss(U, L, biases, has, gamma)
     gradients = sphere.pull_back(at_U, U, u), sphere.pull_back(at_L, L, length), at_biases
     step = 1e-6
     for which, gradient in enumerate(gradients):
@@ -55,5 +55,5 @@ def test_gradient_is_that_of_finite_differences(batch, gamma: float) -> None:
 def test_row_without_labels_counts_for_nothing(batch) -> None:
     Z, W, has = batch
     U, L = sphere.project(Z)[0], sphere.project(W)[0]
-    _, at_rows, *_ = rank_labels(U, L, np.zeros(7), has, 10.0)
+    _, at_rows, *_ = label_softmax_loss(U, L, np.zeros(7), has, 10.0)
     assert np.all(at_rows[0] == 0)

@@ -57,12 +57,12 @@ def adapt_map(
     step = MapStep(local, V)
     neighbors = graph.neighbors
     stored = np.unique(neighbors[(neighbors >= 0) & (neighbors < first_new)]).astype(np.int64)
-    places = vectors(stored)
+    stored_vectors = vectors(stored)
     for anchors, partners, progress in batches(local, graph, settings, rng):
         U, norms = sphere.project(step.encode(anchors))
         fixed = np.empty_like(U)
         old = partners < first_new
-        fixed[old] = places[np.searchsorted(stored, partners[old])]
+        fixed[old] = stored_vectors[np.searchsorted(stored, partners[old])]
         fixed[~old] = sphere.keys(np.asarray(local[partners[~old] - first_new] @ V))
         ignored = alike(Y, anchors + first_new, partners)
         _, gradient, _ = contrast(U, fixed, settings.gamma, ignored=ignored, symmetric=False)

@@ -1,7 +1,7 @@
 """Learn a linear map so that rows near in the label graph are near on the sphere.
 
 Each step takes a batch of anchors, draws one label-graph neighbour of each as its partner, encodes
-both sides once, contrasts them (``objectives.contrastive``) and moves the map by one AdaGrad step
+both sides once, contrasts them (``contrastive_loss``) and moves the map by one AdaGrad step
 per feature that the batch has. The gradient of a feature is added up over the whole batch before
 the step, and a feature's row of weights has one step size, √ of the mean square of its gradients
 so far: less memory than a step size per weight, and no worse.
@@ -12,7 +12,7 @@ to use more cores, and the same seed gives the same map on any number of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from scipy.sparse import csr_matrix
 from labelspace.graph.label_knn import LabelGraph
 from labelspace.linear import _contrastive_kernels as kernels
 from labelspace.linear.contrastive_loss import contrast
-from labelspace.linear.label_softmax import rank_labels
+from labelspace.linear.label_softmax import label_softmax_loss
 from labelspace.spaces import sphere
 
 # A pair of rows this near to as alike as a row and its partner is not pushed apart.
@@ -31,14 +31,13 @@ ALIKE = 0.99
 
 @dataclass(frozen=True)
 class ContrastiveSettings:
-    """How the map is learned; see ``models.AnnexML`` for what each one means."""
+    """How the map is learned; see ``AnnexMLSettings`` for what each one means."""
 
     dim: int = 100
     gamma: float = 20.0
     n_epochs: int = 5
     batch_size: int = 1024
     learning_rate: float = 0.2
-    symmetric: bool = True
     min_steps: int = 200
     label_weight: float = 0.0
     n_candidates: int = 1024
@@ -62,7 +61,6 @@ def train_map(
     graph: LabelGraph,
     settings: ContrastiveSettings,
     seed: int,
-    after_epoch: Callable[[], None] = lambda: None,
 ) -> TrainedMap:
     """Learn from rows ``X`` (unit length) with labels ``Y`` and their label graph.
 
@@ -74,14 +72,12 @@ def train_map(
     V[np.bincount(X.indices, minlength=X.shape[1]) == 0] = 0.0
     step = MapStep(X, V)
     labels = LabelStep(Y, settings, _starting_labels(X, Y, V)) if settings.label_weight else None
-    for anchors, partners, progress in batches(X, graph, settings, rng, after_epoch):
+    for anchors, partners, progress in batches(X, graph, settings, rng):
         ignored = alike(Y, anchors, partners)
         Z = step.encode(np.concatenate((anchors, partners)))
         U, norms = sphere.project(Z)
         n = len(anchors)
-        _, at_anchors, at_partners = contrast(
-            U[:n], U[n:], settings.gamma, ignored=ignored, symmetric=settings.symmetric
-        )
+        _, at_anchors, at_partners = contrast(U[:n], U[n:], settings.gamma, ignored=ignored)
         pace = settings.learning_rate * (1.0 - progress)
         if labels is not None:
             at_anchors += labels.descend(anchors, U[:n], pace, rng)
@@ -98,7 +94,6 @@ def batches(
     graph: LabelGraph,
     settings: ContrastiveSettings,
     rng: np.random.Generator,
-    after_epoch: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], float]]:
     """Yield anchors, a partner for each, and how far training has come (0 to 1).
 
@@ -118,7 +113,6 @@ def batches(
             drawn = (rng.random(anchors.size) * n_partners[anchors]).astype(np.int64)
             partners = graph.neighbors[anchors, drawn].astype(np.int64)
             yield anchors, partners, (epoch * per_epoch + number) / (n_epochs * per_epoch)
-        after_epoch()
 
 
 def alike(
@@ -137,7 +131,7 @@ class MapStep:
         self._X = X
         self._V = V
         self._squares = np.ones(V.shape[0], dtype=np.float32)
-        self._place = np.full(V.shape[0], -1, dtype=np.int32)
+        self._position = np.full(V.shape[0], -1, dtype=np.int32)
         self._rows: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
     def encode(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -158,7 +152,7 @@ class MapStep:
             self._rows,
             np.ascontiguousarray(gradient, dtype=np.float32),
             np.float32(learning_rate),
-            self._place,
+            self._position,
             self._V,
             self._squares,
         )
@@ -176,7 +170,7 @@ class LabelStep:
         self.biases = np.zeros(Y.shape[1], dtype=np.float32)
         self._squares = np.full((Y.shape[1], 1), 0.01, dtype=np.float32)
         self._bias_squares = np.ones(Y.shape[1], dtype=np.float32)
-        self._place = np.full(Y.shape[1], -1, dtype=np.int32)
+        self._position = np.full(Y.shape[1], -1, dtype=np.int32)
 
     def descend(
         self,
@@ -193,14 +187,14 @@ class LabelStep:
         candidates = np.unique(labels.indices)
         if candidates.size > self._settings.n_candidates:
             candidates = rng.choice(candidates, self._settings.n_candidates, replace=False)
-        self._place[candidates] = np.arange(candidates.size)
-        places = self._place[labels.indices]
-        self._place[candidates] = -1
+        self._position[candidates] = np.arange(candidates.size)
+        columns = self._position[labels.indices]
+        self._position[candidates] = -1
         row_of = np.repeat(np.arange(rows.size), np.diff(labels.indptr))
         has = np.zeros((rows.size, candidates.size), dtype=np.bool_)
-        has[row_of[places >= 0], places[places >= 0]] = True
+        has[row_of[columns >= 0], columns[columns >= 0]] = True
         W, norms = sphere.project(self.vectors[candidates])
-        _, at_rows, at_labels, at_biases = rank_labels(
+        _, at_rows, at_labels, at_biases = label_softmax_loss(
             U, W, self.biases[candidates], has, self._settings.gamma
         )
         weight = self._settings.label_weight

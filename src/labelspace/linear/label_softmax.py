@@ -19,7 +19,7 @@ Floats = NDArray[np.float32]
 _TINY = 1e-30
 
 
-def rank_labels(
+def label_softmax_loss(
     rows: Floats, labels: Floats, biases: Floats, has: NDArray[np.bool_], gamma: float
 ) -> tuple[float, Floats, Floats, Floats]:
     """Return the loss and its gradients at ``rows``, ``labels`` and ``biases``.
@@ -38,7 +38,7 @@ def rank_labels(
     --------
     >>> import numpy as np
     >>> eye = np.eye(2, dtype=np.float32)
-    >>> rank_labels(eye, eye, np.zeros(2, dtype=np.float32), eye > 0, gamma=10.0)[0] < 0.001
+    >>> label_softmax_loss(eye, eye, np.zeros(2, dtype=np.float32), eye > 0, gamma=10.0)[0] < 0.001
     True
     """
     products: Floats = rows @ labels.T
