@@ -1,4 +1,4 @@
-"""The command line of the benchmarks: ``python -m benchmarks [run | render | list | …]``.
+"""The command line of the benchmarks: ``python -m benchmarks [run | render | study | …]``.
 
 Without a command (``make bench``) it runs the default sitting: every method and peer on the files
 as given, small corpora first, then the ten random splits, until the hour is nearly over; run it
@@ -7,10 +7,12 @@ again to go on. The page is rendered at the end in any case.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from scipy.sparse import csr_matrix, load_npz
 
 from benchmarks import corpora, peers, results
 from benchmarks.peers import PEERS
@@ -116,7 +118,49 @@ def speed(
     """Print load time, one core's batch speed and a single row's latency of a saved model."""
     from benchmarks.saved_model import measure_speed
 
-    print(measure_speed(model, corpora.prepare(corpus)))
+    X = csr_matrix(load_npz(corpora.prepare(corpus).folder / "test_X.npz"))
+    figures = measure_speed(model, X)
+    print(json.dumps({name: float(f"{value:.4g}") for name, value in figures.items()}, indent=1))
+
+
+@app.command()
+def study(
+    name: Annotated[str, typer.Argument(help="A study, or 'all'; none lists them.")] = "",
+    parts: Annotated[list[str] | None, typer.Argument(help="Its parts; all if none.")] = None,
+    corpus_names: Annotated[str, typer.Option("--corpora", help="Corpora, by comma.")] = "",
+    seeds: Annotated[str, typer.Option(help="Seeds, by comma.")] = "",
+    budget: Annotated[float, typer.Option(help="Minutes for this whole command.")] = 55.0,
+    again: Annotated[bool, typer.Option("--again", help="Repeat trials that are there.")] = False,
+    only_render: Annotated[
+        bool, typer.Option("--render", help="Only fill the page from what is there.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="See that it works: few rows, nothing is kept.")
+    ] = False,
+) -> None:
+    """Make the trials of a study that are not there yet, and fill its page."""
+    from benchmarks import studies
+    from benchmarks.studies.carry_out import Asked, carry_out, fill
+
+    if not name:
+        for known in studies.names():
+            print(f"{known:<16} {', '.join(studies.find(known).parts)}")
+        return
+    asked = Asked(
+        parts=parts or (),
+        corpora=[corpus for corpus in corpus_names.split(",") if corpus],
+        seeds=[int(seed) for seed in seeds.split(",") if seed],
+        again=again,
+        quick=quick,
+        budget_s=60.0 * budget,
+    )
+    for one in studies.names() if name == "all" else [name]:
+        found = studies.find(one)
+        if not only_render:
+            carry_out(found, asked)
+        if not quick:
+            fill(found)
+            print(found.page)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.render.rows import Row
 
@@ -33,19 +34,14 @@ def cost_plot(rows: Sequence[Row], corpus: str, path: Path) -> bool:
     best = max(row.figures["P@1"].mean for row in known)
     shown = [row for row in known if row.figures["P@1"].mean > best - 25.0]
 
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "labelspace"
-    from matplotlib import pyplot
-
+    pyplot = svg_pyplot()
     figure, axes = pyplot.subplots(figsize=(7.5, 4.4), layout="constrained")
     places = {row.title: (_seconds(row), row.figures["P@1"].mean) for row in shown}
     for kind, style in STYLES.items():
         points = [places[row.title] for row in shown if row.kind == kind]
         if points:
             seconds, precision = zip(*points, strict=True)
-            axes.scatter(seconds, precision, s=36, label=NAMES[kind], **style)  # type: ignore[arg-type]
+            axes.scatter(seconds, precision, s=36, label=NAMES[kind], **style)
     axes.set(xscale="log", xlabel="training, CPU seconds", ylabel="P@1", title=corpus)
     axes.margins(x=0.2, y=0.12)
     axes.grid(alpha=0.25)
@@ -59,6 +55,17 @@ def cost_plot(rows: Sequence[Row], corpus: str, path: Path) -> bool:
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
     return True
+
+
+def svg_pyplot() -> Any:
+    """Return matplotlib's pyplot, set so that the same lines give the same file."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "labelspace"
+    from matplotlib import pyplot
+
+    return pyplot
 
 
 def place_labels(spots: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:

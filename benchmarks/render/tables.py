@@ -74,8 +74,8 @@ def published_table(figures: Sequence[Published]) -> str:
     return markdown(["method", "source", *names], body)
 
 
-def markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """Return a table; numbers to the right.
+def markdown(head: Sequence[str], body: Sequence[Sequence[str]], *, numbers: bool = True) -> str:
+    """Return a table; all but its first column to the right where these are plain ``numbers``.
 
     >>> print(markdown(["method", "P@1"], [["knn", "57.0"]]))
     | method | P@1 |
@@ -84,7 +84,7 @@ def markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     """
     lines = [head, *body]
     written = [f"| {' | '.join(cells)} |" for cells in lines]
-    written.insert(1, "|---|" + "--:|" * (len(head) - 1))
+    written.insert(1, "|---|" + ("--:|" if numbers else "---|") * (len(head) - 1))
     return "\n".join(written)
 
 

@@ -1,1 +1,0 @@
-"""What each part of a method is worth: one parameter changed at a time."""

@@ -1,1 +1,0 @@
-"""SMCE beside other ways to cluster and embed manifolds: ``python -m benchmarks.manifolds``."""

@@ -1,0 +1,27 @@
+"""Studies: what each part of a method is worth, what it costs, what it promises.
+
+A folder for each, with ``run.py`` (what is trained and measured) and ``page.py`` (the tables and
+pictures of its page in the documentation); ``python -m benchmarks study NAME`` does both. What is
+measured goes to ``benchmarks/results/studies/NAME.jsonl``, one line a trial, with the same keys in
+all of them; pages are written from these lines alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from benchmarks.studies.study import Study
+
+
+def names() -> list[str]:
+    """Return the studies that there are."""
+    return sorted(path.parent.name for path in Path(__file__).parent.glob("*/run.py"))
+
+
+def find(name: str) -> Study:
+    """Return a study by the name of its folder."""
+    if name not in names():
+        raise SystemExit(f"There is no study {name!r}: choose from {', '.join(names())}.")
+    study: Study = importlib.import_module(f"benchmarks.studies.{name}.run").STUDY
+    return study

@@ -1,0 +1,1 @@
+"""AnnexML: what each part is worth, how fast it is, how it scales."""

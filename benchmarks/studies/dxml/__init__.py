@@ -1,0 +1,1 @@
+"""DXML: what each part is worth, appending, DeepWalk, and the paper beside it."""

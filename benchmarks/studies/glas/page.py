@@ -1,0 +1,245 @@
+"""Tables and pictures of GLaS' page, from the study's lines and those of the benchmarks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import results
+from benchmarks.corpora import BY_SIZE, ROOT
+from benchmarks.render.plots import svg_pyplot
+from benchmarks.studies.glas import cost, theory
+from benchmarks.studies.lines import Measured, select
+from benchmarks.studies.tables import NOT_MEASURED, of_variants, spread, titled
+
+PAGE = ROOT / "docs" / "methods" / "glas.md"
+
+# Beside whom GLaS stands in the table of figures.
+BESIDE = {
+    "glas": "**GLaS**",
+    "one-vs-all": "one-vs-all",
+    "annexml": "AnnexML",
+    "knn": "nearest rows",
+    "pecos-xr-linear": "PECOS XR-Linear",
+    "omikuji-parabel": "omikuji (Parabel)",
+}
+FIGURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
+
+# Corpus: (training rows, parameters that all its runs share).
+CORPORA: dict[str, tuple[int | None, dict[str, Any]]] = {
+    "bibtex": (None, {}),
+    "delicious": (None, {"dim": 256, "hidden": (256,)}),
+    "wordnet": (
+        5_000,
+        {"dim": 128, "hidden": (128,), "n_sampled": 1024, "n_epochs": 5, "batch_size": 256},
+    ),
+}
+# The paper's algorithm at a size that CPUs can train: one label drawn for each row, no biases,
+# weight norm; λ and steps as they did best on held-out training rows of delicious and wordnet.
+PAPER: dict[str, Any] = {
+    "preset": "paper",
+    "dim": 256,
+    "hidden": (256,),
+    "batch_size": 256,
+    "n_epochs": 10,
+    "learning_rate": 3e-3,
+    "row_learning_rate": 3e-3,
+    "loss": "softmax",
+    "all_positives": False,
+    "regularizer_weight": 300.0,
+}
+MINING = PAPER | {"loss": "mining"}
+PLAIN = {"regularizer": "none", "keep_features": 1.0}
+SEEDS = (0, 1, 2)
+
+# What is compared over all seeds, as the paper's own claim.
+REGULARIZERS: list[dict[str, Any]] = [
+    {},
+    {"regularizer": "none"},
+    {"regularizer": "spread-out"},
+    PAPER,
+    PAPER | {"regularizer": "none"},
+    PAPER | {"regularizer": "spread-out"},
+    PAPER | PLAIN,
+    MINING,
+    MINING | {"regularizer": "none"},
+    MINING | {"regularizer": "spread-out"},
+]
+
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "as it is": [{}],
+    "regulariser": [
+        {"regularizer": kind} for kind in ("none", "spread-out", "laplacian", "gravity")
+    ],
+    "likeness": [{"similarity": kind} for kind in ("geometric", "pmi", "jaccard")],
+    "weight": [{"regularizer_weight": weight} for weight in (1.0, 10.0, 1000.0)],
+    "input dropout": [{"keep_features": keep} for keep in (1.0, 0.6, 0.4)],
+    "batch": [{"batch_size": size} for size in (256, 1024)],
+    "dimension": [{"dim": dim} for dim in (64, 128)],
+    "network": [{"hidden": ()}, {"hidden": (256,)}, {"activation": "linear"}],
+    "weight normalisation": [{"weight_norm": True}],
+    "loss": [{"loss": "softmax"}, {"biases": False}, {"tail": 0.0}],
+    "the paper's algorithm": [
+        PAPER,
+        PAPER | {"regularizer": "none"},
+        PAPER | {"regularizer": "spread-out"},
+        PAPER | PLAIN,
+        PAPER | {"regularizer_weight": 10.0},
+        PAPER | {"regularizer_weight": 1000.0},
+        PAPER | {"all_positives": True},
+        PAPER | {"all_positives": True, "regularizer": "none"},
+        MINING,
+        MINING | {"regularizer": "none"},
+        PAPER | {"loss": "margin"},
+    ],
+    "a linear map beside it": [{"linear_dim": 512}],
+}
+
+
+def tables(lines: list[Measured]) -> dict[str, str]:
+    """Return the tables of the page."""
+    parts = select(lines, part="parts")
+    links = [
+        f"![P@1 of training and test rows over epochs on {corpus}](../assets/{_picture(corpus)})"
+        for corpus in CORPORA
+        if _curves(parts, corpus)
+    ]
+    return {
+        "parts": "\n\n".join([_choices(parts), _seeds(parts), _gaps(parts), *links]),
+        "figures": _figures(),
+        "theory": theory.table(select(lines, part="theory")),
+        "cost": cost.table(select(lines, part="cost")),
+    }
+
+
+def _figures() -> str:
+    """The paper's tables 3, 4 and 6 on our corpora: all from the lines of ``benchmarks run``."""
+    lines = [
+        line
+        for line in results.latest(results.read_lines())
+        if line["split"] == "given" and not line["parameters"] and line["status"] == results.DONE
+    ]
+    rows = ["| corpus | | " + " | ".join(FIGURES) + " | train CPU s |"]
+    rows.append("|---|---" + "|--:" * (len(FIGURES) + 1) + "|")
+    for corpus in BY_SIZE:
+        of = {line["method"]: line for line in lines if line["corpus"] == corpus}
+        for method, name in BESIDE.items():
+            if method not in of or "glas" not in of:
+                continue
+            cells = [f"{of[method]['metrics'][figure]:.2f}" for figure in FIGURES]
+            first = corpus if method == "glas" else ""
+            seconds = f"{of[method]['train_cpu_s']:.0f}"
+            rows.append(f"| {first} | {name} | " + " | ".join([*cells, seconds]) + " |")
+    return "\n".join(rows)
+
+
+def _seeds(lines: list[Measured]) -> str:
+    """Regularisers over three seeds; PSP also as the paper computes it."""
+    which = ("P@1", "P@5", "nDCG@5", "PSP@1", "PSP@5", "GLaS PSP@1", "GLaS PSP@5")
+    rows = ["| corpus | setting | seeds | " + " | ".join(which) + " |"]
+    rows.append("|---|---|--:" + "|--:" * len(which) + "|")
+    for corpus in CORPORA:
+        for parameters in REGULARIZERS:
+            found = select(lines, corpus=corpus, parameters=parameters)
+            if found:
+                cells = [_spread(found, figure) for figure in which]
+                head = f"| {corpus} | {_title(parameters)} | {len(found)} | "
+                rows.append(head + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def _choices(lines: list[Measured]) -> str:
+    names = [name for name in CORPORA if select(lines, corpus=name)]
+    head = ["what", *(f"{name}: P@1, nDCG@5, PSP@1" for name in names)]
+    rows = []
+    for what, variants in VARIANTS.items():
+        for parameters in variants:
+            # Of the paper's algorithm only what differs from its first row.
+            given = {
+                name: value
+                for name, value in parameters.items()
+                if PAPER.get(name) != value or "preset" not in parameters
+            }
+            cells = []
+            for name in names:
+                # One seed, the same for all: seeds differ by more than many of the choices.
+                found = select(lines, corpus=name, parameters=parameters, seed=SEEDS[0])
+                figures = (_spread(found, which) for which in ("P@1", "nDCG@5", "PSP@1") if found)
+                cells.append(" / ".join(figures) or NOT_MEASURED)
+            rows.append([titled(what, given), *cells])
+    return of_variants(head, rows)
+
+
+def _gaps(lines: list[Measured]) -> str:
+    rows = ["| corpus | setting | train P@1 | test P@1 | gap |", "|---|---|--:|--:|--:|"]
+    for corpus in CORPORA:
+        for parameters in [
+            {},
+            {"regularizer": "none"},
+            PAPER,
+            PAPER | {"regularizer": "none"},
+            PAPER | PLAIN,
+        ]:
+            found = select(lines, corpus=corpus, parameters=parameters)
+            if not found:
+                continue
+            train_end = np.array([line.figures["train_curve"][-1] for line in found])
+            test_end = np.array([line.figures["test_curve"][-1] for line in found])
+            cells = [
+                f"{one.mean():.2f} ± {one.std():.2f}"
+                for one in (train_end, test_end, train_end - test_end)
+            ]
+            rows.append(f"| {corpus} | {_title(parameters)} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def draw(lines: list[Measured], folder: Path) -> None:
+    """Draw P@1 of training and test rows over epochs, a picture for each corpus."""
+    pyplot = svg_pyplot()
+    for corpus in CORPORA:
+        drawn = _curves(select(lines, part="parts"), corpus)
+        if not drawn:
+            continue
+        figure, axes = pyplot.subplots(figsize=(9.0, 4.0), layout="constrained")
+        for title, found, color in drawn:
+            for which, style in (("train_curve", "--"), ("test_curve", "-")):
+                curves = np.array([line.figures[which] for line in found])
+                epochs = np.arange(1, curves.shape[1] + 1)
+                name = f"{title}, {which.removesuffix('_curve')}"
+                axes.plot(epochs, curves.mean(axis=0), style, color=color, label=name)
+        axes.set(xlabel="epoch", ylabel="P@1", title=corpus)
+        axes.grid(alpha=0.25)
+        figure.legend(loc="outside right upper", fontsize=8, frameon=False)
+        figure.savefig(folder / _picture(corpus), metadata={"Date": None})
+        pyplot.close(figure)
+
+
+def _curves(lines: list[Measured], corpus: str) -> list[tuple[str, list[Measured], str]]:
+    """Return what is drawn of a corpus: title, lines and colour."""
+    colours: list[tuple[dict[str, Any], str]] = [
+        (PAPER, "#1f5fa8"),
+        (PAPER | PLAIN, "#c2571a"),
+        ({}, "#3a8a4d"),
+        ({"regularizer": "none"}, "#8a8a8a"),
+    ]
+    return [
+        (_title(parameters), found, colour)
+        for parameters, colour in colours
+        if (found := select(lines, corpus=corpus, parameters=parameters))
+    ]
+
+
+def _picture(corpus: str) -> str:
+    return f"glas-epochs-{corpus}.svg"
+
+
+def _title(parameters: dict[str, Any]) -> str:
+    name = f"paper, {parameters['loss']}" if "preset" in parameters else "default"
+    kind = parameters.get("regularizer", "GLaS").replace("none", "no regulariser")
+    return f"{name}, {kind}" + (", no dropout" if "keep_features" in parameters else "")
+
+
+def _spread(lines: list[Measured], which: str) -> str:
+    return spread([line.figures["test"][which] for line in lines], ddof=0)

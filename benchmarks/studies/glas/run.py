@@ -1,0 +1,96 @@
+"""What each part of GLaS is worth: ``study glas``.
+
+``parts``: the paper's Table 1 (one choice changed at a time), Table 2 (gap between training and
+test) and Figure 1 (both over epochs), on our corpora. Regularisers are compared over three seeds,
+other choices with one. All but the last variant are the network alone, without the linear map
+beside it. Trials on wordnet see 5,000 rows in 128 dimensions, so that all fit into an hour.
+
+``theory``: how many dimensions labels need. ``cost``: seconds and memory as labels grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.preprocessing import normalize
+
+from benchmarks.measure import Stopwatch
+from benchmarks.studies.glas import cost, page, theory
+from benchmarks.studies.source import Source, Split
+from benchmarks.studies.study import Figures, Part, Study, Trial
+from labelspace import metrics
+from labelspace.models import make
+
+MEASURED_ROWS = 2000
+AS_LEARNED = {"storage": "float32", "search": "exact"}
+"""Networks are measured as they are, without what makes them small and quick to ask."""
+
+
+def parts() -> list[Trial]:
+    """Return the comparison of regularisers first."""
+    seeds = [
+        Trial("parts", corpus, parameters=parameters, seed=seed)
+        for parameters in page.REGULARIZERS
+        for corpus in page.CORPORA
+        for seed in page.SEEDS
+    ]
+    others = [
+        Trial("parts", corpus, parameters=parameters, seed=page.SEEDS[0])
+        for variants in page.VARIANTS.values()
+        for parameters in variants
+        for corpus in page.CORPORA
+    ]
+    return list({trial.identity(): trial for trial in seeds + others}.values())
+
+
+def measure(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Train once and return what every epoch gives on training and test rows."""
+    n_rows, shared = page.CORPORA[trial.corpus]
+    split = _with_labels(source.split(trial.corpus), n_rows)
+    given = {**AS_LEARNED, "linear_dim": 0, **shared, **trial.parameters}
+    model: Any = make("glas", **given, random_state=trial.seed, n_threads=1)
+    if not given["linear_dim"]:
+        _watch_test_rows(model, split)
+    with Stopwatch() as watch:
+        model.fit(split.X, split.Y)
+    top = model.predict_topk(split.X_test, 5)
+    counts = np.bincount(split.Y.indices, minlength=split.Y.shape[1])
+    found = metrics.evaluate(split.Y_test, top, label_counts=counts, n_examples=split.Y.shape[0])
+    found |= {f"GLaS {name}": value for name, value in metrics.psp_glas(split.Y_test, top).items()}
+    figures: Figures = {"test": found, "cpu_s": watch.cpu_s}
+    if not given["linear_dim"]:
+        history = model.history_
+        figures["train_curve"] = [round(value, 2) for value in history["train P@1"]]
+        figures["test_curve"] = [round(value, 2) for value in history["P@1"]]
+    yield trial, figures
+
+
+def _watch_test_rows(model: Any, split: Split) -> None:
+    """Let every epoch be measured on test rows, which training itself has no business with."""
+    asked = np.random.default_rng(1).permutation(split.X_test.shape[0])[:MEASURED_ROWS]
+    labels = np.flatnonzero(np.bincount(split.Y.indices, minlength=split.Y.shape[1]))
+    watched = (normalize(split.X_test[asked]), csr_matrix(split.Y_test[asked][:, labels]))
+    task = model._task
+    model._task = lambda *given, held_out: task(*given, held_out=watched)
+
+
+def _with_labels(split: Split, n_rows: int | None) -> Split:
+    """Return some of the training rows that have labels."""
+    kept = np.random.default_rng(0).permutation(np.flatnonzero(np.diff(split.Y.indptr)))[:n_rows]
+    return split._replace(X=split.X[kept], Y=split.Y[kept])
+
+
+STUDY = Study(
+    "glas",
+    {
+        "parts": Part(parts(), measure),
+        "theory": Part(theory.trials(), theory.measure),
+        "cost": Part(cost.TRIALS, cost.measure, own_process=True),
+    },
+    page.PAGE,
+    page.tables,
+    page.draw,
+)

@@ -1,0 +1,1 @@
+"""HierarchicalXC: the report beside it, what each part is worth, and its trees."""

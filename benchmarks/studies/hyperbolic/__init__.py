@@ -1,0 +1,1 @@
+"""Hyperbolic: what the ball is worth, and what its search loses."""

@@ -1,0 +1,185 @@
+"""What the ball is worth: ``study hyperbolic``.
+
+``grid``     the same model in the ball, on the sphere and in euclidean space, by dimension and
+             learners, on a sample of the rows. A model of 15 learners is also 15 models of one,
+             five of three and two of six: means and deviations are over those groups, which share
+             nothing but the rows. The weights of votes are chosen for every cell of the table on
+             rows that are neither learned from nor tested on, and so is the step size on wordnet.
+``full``     the same on all rows, with three learners.
+``order``    is WordNet's hierarchy in the places of its labels?
+``learners`` how many are needed, on all of wordnet in 50 dimensions.
+``search``, ``together``  approximate search against exact search on tibkat, and who should vote.
+``paper``    the publication's map, steps and votes on the same samples as the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from benchmarks.measure import Stopwatch
+from benchmarks.studies.hyperbolic import order, page, search
+from benchmarks.studies.hyperbolic.search import precisions, trained
+from benchmarks.studies.source import Source, Split
+from benchmarks.studies.study import Figures, Part, Study, Trial
+from benchmarks.studies.told import setting
+from labelspace.models import make
+from labelspace.models.hyperbolic.metric_index import SPACES
+from labelspace.search.result import SearchResult
+from labelspace.voting import Votes
+
+N_CHOOSE, N_TEST = 500, 2000
+"""Rows to choose the weights of votes by, and to test on."""
+TRAINED = {5: 15, 10: 6, 25: 3, 50: 3}
+"""Learners by dimension: the claim is about few dimensions."""
+STEPS = {"wordnet": (0.4, 1.0), "delicious": (0.4,)}
+"""Step sizes, of which each space gets the better one: long ones fit rare words, not dense rows."""
+WEIGHTS = [(factor, votes) for factor in (0.25, 0.5, 1.0, 2.0, 4.0) for votes in (0.0, 0.5)]
+"""What is tried for every cell: α of the rows' votes by that of the loss, and what all labels count
+against all rows."""
+
+Near = list[tuple[SearchResult, SearchResult]]
+
+
+def grid() -> list[Trial]:
+    """Return every space and dimension, on samples of both corpora."""
+    return [
+        Trial("grid", corpus, parameters={"space": space, "dim": dim, "learning_rate": pace})
+        for dim in page.DIMS
+        for corpus in page.CORPORA
+        for space in SPACES
+        for pace in STEPS[corpus]
+    ]
+
+
+def full() -> list[Trial]:
+    """Return every space on all rows but those to choose by."""
+    return [
+        Trial(
+            "full",
+            corpus,
+            parameters={"space": space, "dim": dim, "learning_rate": STEPS[corpus][0]},
+        )
+        for dim in (5, 10)
+        for corpus in page.CORPORA
+        for space in SPACES
+    ]
+
+
+def compare(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Train one space, and ask groups of its learners with the weights that suit them."""
+    on_all = trial.part == "full"
+    choose, test = _sampled(source.split(trial.corpus), None if on_all else page.N_ROWS)
+    n_learners = 3 if on_all else TRAINED[trial.parameters["dim"]]
+    model: Any = make(
+        "hyperbolic",
+        **trial.parameters,
+        n_learners=n_learners,
+        vote_alpha=1.0,  # given, so that nothing is chosen while training
+        label_votes=0.5,
+        random_state=0,
+        n_threads=1,
+    )
+    with Stopwatch() as watch:
+        model.fit(test.X, test.Y)
+    near = _near(model, choose.X_test), _near(model, test.X_test)
+    in_ball = trial.parameters["space"] == "poincare"
+    found = {
+        answer: {
+            str(n): _cell(model, n, answer, near, (choose, test))
+            for n in (page.LEARNERS if answer == "both" else (3,))
+            if n <= n_learners
+        }
+        for answer in (page.ANSWERS if in_ball else ["both"])
+    }
+    figures = {"n_learners": n_learners, "n_rows": test.X.shape[0], "cpu_s": watch.cpu_s}
+    figures |= {"alpha": setting(model, "alpha"), "rho": order.norms_and_frequency(model)}
+    yield trial, figures | {"found": found}
+
+
+def learners(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Ask the first few of fifteen learners of all of wordnet."""
+    split = source.split(trial.corpus).drawn(None, 4000)
+    model = trained(source, split, "hyperbolic-wordnet", n_learners=max(page.LEARNERS))
+    found = {}
+    for n in page.LEARNERS:
+        model.set_params(use_learners=n)
+        found[str(n)] = precisions(split, model.predict_topk(split.X_test, 5))
+    yield trial, {"n_test": split.X_test.shape[0], "found": found}
+
+
+def paper(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Train the publication's model on the samples of the grid."""
+    _, test = _sampled(source.split(trial.corpus), page.N_ROWS)
+    model = make("hyperbolic", n_learners=3, random_state=0, n_threads=1, **trial.parameters)
+    with Stopwatch() as watch:
+        model.fit(test.X, test.Y)
+    yield trial, {"cpu_s": watch.cpu_s} | precisions(test, model.predict_topk(test.X_test, 5))
+
+
+def _cell(
+    model: Any, n: int, answer: str, near: tuple[Near, Near], asked: tuple[Split, Split]
+) -> Figures:
+    """Choose weights with the first ``n`` learners; return what each group of ``n`` answers."""
+    n_neighbors = 80 if n <= 3 else 30
+    alpha = setting(model, "alpha")
+
+    def answered(found: Near, weights: tuple[float, float], split: Split) -> dict[str, float]:
+        factor, label_votes = weights
+        share = {"rows": 0.0, "labels": 1.0}.get(answer, label_votes / (1.0 + label_votes))
+        rows = [
+            SearchResult(one.ids[:, :n_neighbors], one.products[:, :n_neighbors])
+            for one, _ in found
+        ]
+        votes = Votes.by_distance(rows, [one for _, one in found], factor * alpha, alpha, share)
+        return precisions(split, votes.top(model.Y_, 5))
+
+    tried = [one for one in WEIGHTS if answer == "both" or one[1] == 0.0]
+    if answer == "labels":
+        tried = tried[:1]
+    sums = [sum(answered(near[0][:n], weights, asked[0]).values()) for weights in tried]
+    weights = tried[int(np.argmax(sums))]
+    starts = range(0, len(near[1]) - n + 1, n)
+    groups = [answered(near[1][start : start + n], weights, asked[1]) for start in starts]
+    return {"weights": weights, "chosen_by": max(sums), "groups": groups}
+
+
+def _near(model: Any, X: csr_matrix) -> Near:
+    X = model.rows_.encode(X)
+    return [learner.search(X, 80, 50) for learner in model.learners_]
+
+
+def _sampled(split: Split, n_rows: int | None) -> tuple[Split, Split]:
+    """Return rows to learn from, with those to choose by, and with those to test on."""
+    mixed = np.random.default_rng(0).permutation(split.X.shape[0])
+    n_learned = mixed.size - N_CHOOSE if n_rows is None else n_rows
+    if n_learned + N_CHOOSE > mixed.size:
+        n_learned = mixed.size // 2  # of a quick trial's few
+    learned, chosen = (
+        np.sort(rows) for rows in np.split(mixed[: n_learned + N_CHOOSE], [n_learned])
+    )
+    test = split.drawn(None, N_TEST)._replace(X=split.X[learned], Y=split.Y[learned])
+    return test._replace(X_test=split.X[chosen], Y_test=split.Y[chosen]), test
+
+
+STUDY = Study(
+    "hyperbolic",
+    {
+        "grid": Part(grid(), compare),
+        "full": Part(full(), compare),
+        "order": Part(order.TRIALS, order.measure),
+        "learners": Part([Trial("learners", "wordnet")], learners),
+        "search": Part([Trial("search", "tibkat")], search.search),
+        "together": Part([Trial("together", "tibkat")], search.together),
+        "paper": Part(
+            [Trial("paper", corpus, parameters={"preset": "paper"}) for corpus in page.CORPORA],
+            paper,
+        ),
+    },
+    page.PAGE,
+    page.tables,
+    page.draw,
+)

@@ -1,0 +1,1 @@
+"""Label trees: accuracy against cost of the systems of two papers."""

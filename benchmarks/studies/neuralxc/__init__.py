@@ -1,0 +1,1 @@
+"""NeuralXC: what each part is worth, and the figures of the report."""

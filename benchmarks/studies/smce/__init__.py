@@ -1,0 +1,1 @@
+"""SMCE: beside other ways to cluster and embed manifolds, and within AnnexML."""

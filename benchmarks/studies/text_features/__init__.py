@@ -1,0 +1,1 @@
+"""TextFeatures: what its choices do to k-NN."""
