@@ -21,6 +21,11 @@ def test_widths_that_are_none_are_refused(method: str, hidden: list[Any]) -> Non
         models.make(method, hidden=hidden)._validate_params()
 
 
+def test_widths_among_the_settings_are_looked_at_too() -> None:
+    with pytest.raises(UsageError, match="label_hidden has a layer of width 0"):
+        models.make("neuralxc", label_hidden=[0])._validate_params()
+
+
 @pytest.mark.parametrize("method", ["glas", "dxml", "neuralxc"])
 def test_a_device_that_is_not_there_is_refused(
     method: str, monkeypatch: pytest.MonkeyPatch

@@ -31,9 +31,9 @@ def check_network(estimator: Any) -> None:
 
     device_of(estimator.device)
     told = getattr(estimator, "settings", None) or {}
-    given = estimator.get_params(deep=False) | (told if isinstance(told, Mapping) else vars(told))
+    settings = told if isinstance(told, Mapping) else vars(told)
     for name in _WIDTHS:
-        for width in given.get(name) or ():
+        for width in getattr(estimator, name, None) or settings.get(name) or ():
             if not isinstance(width, Integral) or isinstance(width, bool) or width < 1:
                 raise UsageError(
                     f"{name} has a layer of width {width!r}: give whole numbers from 1, such as "

@@ -80,7 +80,7 @@ def test_codes_are_those_of_all_learners(corpus):
     assert np.allclose(codes[:, :16], model.encoder_.encode(model.rows_.encode(corpus[0])))
 
 
-def test_it_stops_early_and_goes_on_from_a_checkpoint(corpus, tmp_path):
+def test_it_stops_early_and_leaves_no_checkpoint(corpus, tmp_path):
     model = small(validation=0.2, patience=1, n_epochs=60, row_learning_rate=0.1)
     model.set_params(checkpoint=str(tmp_path / "state")).fit(*corpus)
     assert len(model.history_) < 60
@@ -113,7 +113,7 @@ def test_a_killed_training_keeps_the_networks_that_are_done(corpus, tmp_path, mo
     from labelspace.deep.autoencoder import training
 
     folder = tmp_path / "checkpoint"
-    settings = {"n_learners": 2, "n_epochs": 2, "random_state": 0, "n_threads": 1}
+    two = {"n_learners": 2, "n_epochs": 2, "batch_size": 16}
     real, called = training.train, []
 
     def killed(*arguments):
@@ -124,19 +124,19 @@ def test_a_killed_training_keeps_the_networks_that_are_done(corpus, tmp_path, mo
 
     monkeypatch.setattr(training, "train", killed)
     with pytest.raises(KeyboardInterrupt):
-        NeuralXC(**settings, checkpoint=str(folder)).fit(*corpus)
+        small(**two, checkpoint=str(folder)).fit(*corpus)
     assert (folder / "network-0").is_dir()
     (folder / "thesis.txt").write_text("years of work")
-    resumed = NeuralXC(**settings, checkpoint=str(folder)).fit(*corpus)
+    resumed = small(**two, checkpoint=str(folder)).fit(*corpus)
     assert [file.name for file in folder.iterdir()] == ["thesis.txt"]
-    whole = NeuralXC(**settings).fit(*corpus)
+    whole = small(**two).fit(*corpus)
     X = corpus[0]
     assert np.array_equal(resumed.predict_topk(X, 3).scores, whole.predict_topk(X, 3).scores)
 
 
 def test_rows_to_learn_from_may_come_later(corpus):
     X, Y = corpus
-    model = NeuralXC(n_epochs=2, random_state=0, n_threads=1).fit(X[:5], csr_matrix((5, 12)))
+    model = small(n_epochs=2).fit(X[:5], csr_matrix((5, 12)))
     assert len(model.predict_topk(X[:3], k=2)) == 3
     assert np.isfinite(model.partial_fit(X, Y).predict_topk(X, k=2).scores).all()
 
