@@ -54,7 +54,7 @@ def test_killed_write_leaves_the_old_file_readable(tmp_path: Path) -> None:
     program = f"""
 import sys
 from pathlib import Path
-from labelspace.data.compression import open_output
+from labelspace.data.formats.compression import open_output
 with open_output(Path({str(path)!r})) as file:
     while True:
         file.write(b"1 1:1\\n" * 100_000)

@@ -35,7 +35,7 @@ from labelspace.data.formats.names import (
     fitting_names,
     names_beside,
 )
-from labelspace.data.formats.xc_blocks import Limits, explain, parse_blocks
+from labelspace.data.formats.xc_blocks import ColumnLimits, parse_blocks, parse_error
 from labelspace.errors import DataError
 
 HEADER = re.compile(rb" *(\d+) +(\d+) +(\d+)[ \t]*\r?")
@@ -99,24 +99,26 @@ def _read_header(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> _Hea
     return header
 
 
-def _limits(wanted: ColumnSpec, header: _Header | None) -> Limits:
+def _limits(wanted: ColumnSpec, header: _Header | None) -> ColumnLimits:
     if header is not None:
         reason = (
             f"the first line has {header.n_features} features and {header.n_labels} labels, "
             "counted from 0; correct this line or the first one."
         )
-        return Limits(header.n_labels, header.n_features, reason)
+        return ColumnLimits(header.n_labels, header.n_features, reason)
     if wanted.n_features is not None:
         reason = (
             f"the model has {wanted.n_features} features, counted from 0; "
             "use a corpus made with the features of the training corpus."
         )
-        return Limits(MAX_INDEX, wanted.n_features, reason)
+        return ColumnLimits(MAX_INDEX, wanted.n_features, reason)
     reason = f"numbers end at {MAX_INDEX - 1}; number the columns from 0."
-    return Limits(MAX_INDEX, MAX_INDEX, reason)
+    return ColumnLimits(MAX_INDEX, MAX_INDEX, reason)
 
 
-def _read_rows(stream: BufferedReader, path: Path, limits: Limits, header: _Header | None) -> _Rows:
+def _read_rows(
+    stream: BufferedReader, path: Path, limits: ColumnLimits, header: _Header | None
+) -> _Rows:
     labels, features = GrowingArray(np.int32), GrowingArray(np.int32)
     values = GrowingArray(np.float32)
     label_ptr, feature_ptr = GrowingArray(np.int64), GrowingArray(np.int64)
@@ -126,8 +128,8 @@ def _read_rows(stream: BufferedReader, path: Path, limits: Limits, header: _Head
     max_label = max_feature = -1
     for block in parse_blocks(stream, limits, blank_is_row=header is not None):
         if block.status != kernels.OK:
-            line, explanation = explain(block, limits)
-            raise DataError(f"{path}, line {n_lines + line}: {explanation}")
+            line, sentence = parse_error(block, limits)
+            raise DataError(f"{path}, line {n_lines + line}: {sentence}")
         report = block.report
         label_ptr.extend(len(labels) + block.label_ends[: report[kernels.N_ROWS]])
         feature_ptr.extend(len(features) + block.feature_ends[: report[kernels.N_ROWS]])

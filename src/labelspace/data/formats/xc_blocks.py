@@ -1,4 +1,4 @@
-"""XC text in pieces: cut at line ends, parsed side by side, and its mistakes explained."""
+"""XC text in pieces: cut at line ends, parsed side by side, with a sentence for what cannot be."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK_SIZE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Limits:
+class ColumnLimits:
     """What the numbers of a file must stay below, and who says so."""
 
     n_labels: int
@@ -42,7 +42,9 @@ class Block:
     feature_ends: NDArray[np.int64]
 
 
-def parse_blocks(stream: BufferedReader, limits: Limits, blank_is_row: bool) -> Iterator[Block]:
+def parse_blocks(
+    stream: BufferedReader, limits: ColumnLimits, blank_is_row: bool
+) -> Iterator[Block]:
     """Yield the stream's rows in order, parsed on several threads while this one reads on."""
 
     def parse(text: bytes) -> Block:
@@ -107,7 +109,7 @@ def text_blocks(stream: BufferedReader) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def explain(block: Block, limits: Limits) -> tuple[int, str]:
+def parse_error(block: Block, limits: ColumnLimits) -> tuple[int, str]:
     """Return the line of a block (from 1) that could not be parsed, and what to do about it."""
     offset = int(block.report[kernels.OFFSET])
     line = block.text.count(b"\n", 0, offset) + 1
