@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from labelspace.csr import NamedColumns
 from labelspace.errors import DataError
 from labelspace.labels import LabelEncoder
 
@@ -90,3 +91,42 @@ def test_matrix_with_unknown_columns_is_refused_where_labels_have_names() -> Non
     encoder.learn([["a"], ["b"]])
     with pytest.raises(DataError, match="by name"):
         encoder.learn(csr_matrix((1, 3)))
+
+
+@pytest.mark.parametrize("values", [csr_matrix([[1, 0], [1, 1]]), [[0], [0, 1]], [["b"], "ba"]])
+def test_names_come_with_the_columns(values: object) -> None:
+    values = [list(row) for row in values] if isinstance(values, list) else values
+    encoder = LabelEncoder()
+    Y = encoder.learn(NamedColumns(values, ["b", "a", "unused"]))
+    assert Y.toarray().tolist() == [[1, 0, 0], [1, 1, 0]]
+    assert encoder.classes.tolist() == ["b", "a", "unused"]
+    more = encoder.learn(NamedColumns([[3]], ["b", "a", "unused", "new"]))
+    assert more.shape == (1, 4)
+
+
+def test_names_that_do_not_fit_are_refused() -> None:
+    encoder = LabelEncoder()
+    encoder.learn(NamedColumns([[0, 1]], ["a", "b"]))
+    with pytest.raises(DataError, match="same order"):
+        encoder.learn(NamedColumns([[0]], ["b", "a"]))
+    with pytest.raises(DataError, match="3 labels but 2 label names"):
+        encoder.learn(NamedColumns([[2]], ["a", "b"]))
+    assert encoder.names == ["a", "b"]
+
+
+def test_labels_are_found_by_name_or_number_also_after_new_ones_came() -> None:
+    encoder = LabelEncoder()
+    encoder.learn([["a"], ["b"]])
+    assert (encoder.find("b"), encoder.find(1), encoder.find("c"), encoder.find(2)) == (
+        1,
+        1,
+        None,
+        None,
+    )
+    encoder.learn([["c"]])
+    assert encoder.find("c") == 2
+    assert encoder.name(2) == "c"
+    numbered = LabelEncoder()
+    numbered.learn([[0, 4]])
+    assert (numbered.find("4"), numbered.find("5"), numbered.find("x")) == (4, None, None)
+    assert numbered.name(4) == "4"

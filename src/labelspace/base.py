@@ -8,6 +8,7 @@ keeps what evaluation needs, so that a model file holds nothing but its algorith
 from __future__ import annotations
 
 import os
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, TypeVar
@@ -21,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelspace import metrics, store, threads
 from labelspace.calibration import Calibration, Threshold, checked_threshold
-from labelspace.csr import canonical
+from labelspace.csr import NamedColumns, canonical
 from labelspace.errors import DataError, UsageError
 from labelspace.labels import LabelEncoder
 from labelspace.parameters import (
@@ -91,6 +92,8 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
     n_labels_, n_features_in_, n_examples_ : int
     label_counts_ : ndarray of shape (n_labels_,)
         How many training rows have each label.
+    feature_names_ : list of str, or None
+        Names of the features, where they came with them.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -124,6 +127,8 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         ----------
         X : sparse or dense array of shape (n_examples, n_features)
         Y : 0-1 matrix (n_examples, n_labels), list of label lists, or one class per row
+
+        Both may come with names of their columns, as ``labelspace.csr.NamedColumns``.
         """
         self._validate_params()
         self._check_goal(self.threshold)
@@ -153,7 +158,7 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
             return self.fit(X, Y)
         self._validate_params()
         X = self._checked(X, reset=False)
-        labels = LabelEncoder._from_state(self._labels._to_state())
+        labels = copy(self._labels)
         Y = labels.learn(Y, X.shape[0])
         self._labels = labels  # now that nothing is wrong with the new ones
         self._set_label_counts(self.label_counts_, self.n_examples_, Y)
@@ -300,9 +305,19 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         return int(k)
 
     def _checked(self, X: Any, *, reset: bool) -> csr_matrix:
+        names = None
+        if isinstance(X, NamedColumns):
+            X, names = X.values, list(X.names)
         X = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=np.float32, accept_large_sparse=True
         )
+        if names is not None and len(names) != X.shape[1]:
+            raise DataError(
+                f"There are {X.shape[1]} features but {len(names)} names of features: give one "
+                "for each."
+            )
+        if reset:
+            self.feature_names_ = names
         return canonical(csr_matrix(X))
 
     def _set_label_counts(self, before: NDArray[np.int64], n_before: int, Y: csr_matrix) -> None:

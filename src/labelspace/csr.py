@@ -1,6 +1,10 @@
-"""The one form of sparse matrices that all parts rely on."""
+"""The one form of sparse matrices that all parts rely on, and names for their columns."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -24,3 +28,26 @@ def canonical(matrix: csr_matrix) -> csr_matrix:
         indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
         matrix = csr_matrix((matrix.data, indices, indptr), shape=matrix.shape)
     return matrix
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """Features or labels together with the names of their columns, as ``fit`` takes them.
+
+    Attributes
+    ----------
+    values : sparse or dense array of shape (n_rows, n_columns)
+        Labels may be lists, of column numbers or of names, as well.
+    names : sequence of str
+        The name of each column.
+
+    Examples
+    --------
+    >>> from labelspace.models import MostCommon
+    >>> Y = NamedColumns(csr_matrix([[1, 0], [1, 1]]), ["red", "round"])
+    >>> MostCommon().fit([[1.0], [2.0]], Y).classes_
+    array(['red', 'round'], dtype='<U5')
+    """
+
+    values: Any
+    names: Sequence[str]

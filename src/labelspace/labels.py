@@ -1,8 +1,9 @@
 """Labels as people give them, made into one 0-1 matrix.
 
 A user may hand over a 0-1 matrix (sparse or dense), a list of label lists (ids or names), or one
-class per row. ``LabelEncoder`` turns each into CSR and remembers which it was, so that answers
-come back in the same form and labels seen later get the next free column.
+class per row; names of columns may come with any of them (``NamedColumns``). ``LabelEncoder`` turns
+each into CSR and remembers which it was, so that answers come back in the same form and labels seen
+later get the next free column. It is the one place where a model's label names are kept.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
+from labelspace.csr import NamedColumns
 from labelspace.errors import DataError
 from labelspace.store import Storable
 
@@ -53,6 +55,8 @@ class LabelEncoder(Storable):
         self.names: list[Any] | None = None
         self.n_labels = 0
         self._class_dtype: str | None = None
+        # Columns by name, and the names that they were made from.
+        self._found: tuple[dict[str, int], list[Any]] | None = None
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -60,6 +64,28 @@ class LabelEncoder(Storable):
         if self.names is None:
             return np.arange(self.n_labels)
         return np.asarray(self.names, dtype=self._class_dtype)
+
+    def name(self, label: int) -> str:
+        """Return the name of a column, or its number as text."""
+        return str(label if self.names is None else self.names[label])
+
+    def find(self, label: int | str) -> int | None:
+        """Return the column of a label given by number or name; None if there is none such.
+
+        >>> encoder = LabelEncoder()
+        >>> _ = encoder.learn([["red", "round"]])
+        >>> encoder.find("round"), encoder.find(0), encoder.find("square")
+        (1, 0, None)
+        """
+        if isinstance(label, int):
+            return label if 0 <= label < self.n_labels else None
+        if self.names is None:
+            is_number = label.isascii() and label.isdigit() and len(label) < 11
+            return self.find(int(label)) if is_number else None
+        if self._found is None or self._found[1] is not self.names:
+            columns = {str(name): column for column, name in enumerate(self.names)}
+            self._found = columns, self.names
+        return self._found[0].get(label)
 
     def learn(self, Y: Any, n_rows: int | None = None) -> csr_matrix:
         """Encode ``Y`` and take in labels that are new."""
@@ -81,6 +107,8 @@ class LabelEncoder(Storable):
                 "This estimator requires y to be passed, but the target y is None: "
                 "give the labels of each row."
             )
+        if isinstance(Y, NamedColumns):
+            Y = self._take_names(Y)
         kind = _kind(Y)
         if kind == "column":
             warnings.warn(
@@ -99,6 +127,24 @@ class LabelEncoder(Storable):
                 f"features but {encoded.shape[0]} rows of labels; give one row of each."
             )
         return encoded
+
+    def _take_names(self, Y: NamedColumns) -> Any:
+        """Make the names of columns this encoder's own; return the labels, to be encoded so."""
+        names, known = list(Y.names), self.names or []
+        if names[: len(known)] != known:
+            raise DataError(
+                "The label names differ from those that the model knows: keep them in the same "
+                "order and put new ones at the end."
+            )
+        alone = LabelEncoder()
+        columns = alone.learn(Y.values)
+        n_labels = max(self.n_labels, 0 if alone.names else columns.shape[1])
+        if n_labels > len(names):
+            raise DataError(
+                f"There are {n_labels} labels but {len(names)} label names: give one for each."
+            )
+        self.names = names
+        return Y.values if alone.names else _widened(columns, len(names))
 
     def _matrix(self, Y: Any) -> csr_matrix:
         if self.names is not None and Y.shape[1] > len(self.names):
@@ -168,9 +214,13 @@ class LabelEncoder(Storable):
                 "Labels of different kinds are mixed (such as names and numbers): "
                 "give either names or numbers."
             ) from None
-        self.names = [*names, *new]
+        if new or self.names is None:
+            self.names = [*names, *new]
         known.update((name, len(names) + at) for at, name in enumerate(new))
         return np.fromiter((known[label] for label in labels), dtype=np.int64, count=len(labels))
+
+    def _to_state(self) -> dict[str, Any]:
+        return {**super()._to_state(), "_found": None}
 
 
 def with_rows(Y: csr_matrix, more: csr_matrix) -> csr_matrix:
