@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from labelspace.label_map import NO_PARENT, Relations, tree_positions
+from labelspace.label_map import (
+    NO_PARENT,
+    Relations,
+    label_map,
+    label_profiles,
+    tree_positions,
+)
+from labelspace.models import MostCommon, NearestNeighbors, OneVsAll
+from tests.planted import planted_corpus
 
 
 def test_parents_are_the_narrowest_labels_that_hold_a_label():
@@ -36,3 +45,40 @@ def test_a_layout_is_the_same_each_time_with_rarer_labels_further_out(n: int, se
     assert (np.diff(radius[order]) >= -1e-6).all()  # the rarer, the further out
     assert radius.max() <= 1 + 1e-6
     assert np.array_equal(places, tree_positions(parent, rank))
+
+
+@pytest.mark.parametrize("method", [NearestNeighbors, OneVsAll, MostCommon])
+def test_every_method_has_a_map(method: type):
+    X, Y = planted_corpus()
+    model = method().fit(X, Y)
+    kind, labels, places = label_map(model, Relations(label_profiles(model), model.label_counts_))
+    assert kind == "tree"
+    assert sorted(labels) == list(range(12))
+    assert (np.diff(model.label_counts_[labels]) <= 0).all()
+    assert np.isfinite(places).all()
+    assert (np.linalg.norm(places, axis=1) <= 1 + 1e-6).all()
+    assert len(np.unique(places.round(6), axis=0)) == 12
+
+
+def test_a_models_own_map_is_shown_unless_it_is_broken():
+    X, Y = planted_corpus()
+    model = MostCommon().fit(X, Y)
+    model.label_map_ = np.random.default_rng(0).uniform(-0.7, 0.7, size=(12, 2))
+    relations = Relations(None, model.label_counts_)
+    kind, labels, places = label_map(model, relations)
+    assert kind == "poincare"
+    np.testing.assert_allclose(places, model.label_map_[labels], rtol=1e-5)
+    model.label_map_[3, 0] = np.nan
+    assert label_map(model, relations).kind == "tree"
+
+
+def test_labels_without_rows_have_no_place_and_take_no_room():
+    X, Y = planted_corpus()
+    wide = csr_matrix((Y.data, Y.indices + 1, Y.indptr), shape=(Y.shape[0], 20))
+    few, many = (NearestNeighbors().fit(X, labels) for labels in (Y, wide))
+    one, other = (
+        label_map(model, Relations(label_profiles(model), model.label_counts_))
+        for model in (few, many)
+    )
+    assert other.labels.tolist() == (one.labels + 1).tolist()
+    assert np.array_equal(one.places, other.places)

@@ -1,4 +1,4 @@
-"""What labels have to do with each other, and a place for each of them in the unit disk.
+"""The label map: what labels have to do with each other, and a place for each in the unit disk.
 
 Each label gets a profile: the training rows that have it, its weights, or its vector. The cosine
 of two profiles says how alike two labels are. From it follow each label's nearest labels, and its
@@ -13,12 +13,13 @@ the layout takes no more than a few passes over the labels and is the same every
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
+from labelspace.base import LabelRanker
 from labelspace.topk import topk_csr
 
 N_NEAREST = 8
@@ -27,6 +28,52 @@ NO_PARENT = -1
 BLOCK = 1024
 # A row with very many labels says little of each pair of them, and costs their number squared.
 MAX_LABELS_PER_ROW = 200
+
+
+class LabelMap(NamedTuple):
+    """Where labels lie in the unit disk.
+
+    Attributes
+    ----------
+    kind : {"poincare", "tree"}
+        Whether the places are the model's own, in the Poincaré disk, or those of the tree.
+    labels : ndarray of shape (n_shown,)
+        Labels that have training rows, the most frequent first.
+    places : ndarray of shape (n_shown, 2)
+    """
+
+    kind: str
+    labels: NDArray[np.int64]
+    places: NDArray[np.float32]
+
+
+def label_map(estimator: LabelRanker, relations: Relations) -> LabelMap:
+    """Return the map of a model's labels, which are related so.
+
+    A model that has vectors of its labels in the Poincaré disk (``label_map_``) shows those. For
+    any other the tree of the labels' parents is laid out.
+    """
+    n_shown = int(np.count_nonzero(relations.counts))
+    labels = np.argsort(relations.rank)[:n_shown]
+    own = getattr(estimator, "label_map_", None)
+    if own is not None and own.shape == (len(relations.rank), 2) and np.isfinite(own).all():
+        return LabelMap("poincare", labels, _in_disk(np.asarray(own, dtype=np.float32)[labels]))
+    # A parent is more frequent than its child, so that it is shown if the child is.
+    parent = relations.parent[labels]
+    by_rank = np.where(parent == NO_PARENT, NO_PARENT, relations.rank[parent])
+    return LabelMap("tree", labels, tree_positions(by_rank, np.arange(n_shown)))
+
+
+def label_profiles(estimator: LabelRanker) -> csr_matrix | None:
+    """Return a row for each label, or None where the model keeps nothing that tells them apart."""
+    Y = getattr(estimator, "Y_", None)
+    if Y is not None:
+        return row_profiles(Y)
+    for name in ("label_vectors_", "coef_"):
+        found = getattr(estimator, name, None)
+        if found is not None and found.shape[0] == estimator.n_labels_:
+            return csr_matrix(found)
+    return None
 
 
 class Relations:
@@ -39,6 +86,10 @@ class Relations:
     similarity : ndarray of the same shape
     parent : ndarray of shape (n_labels,)
         -1 where no more frequent label is alike.
+    rank : ndarray of shape (n_labels,)
+        0 for the most frequent; of equally frequent labels the first has the lower rank.
+    counts : ndarray of shape (n_labels,)
+        How many rows have each label.
     """
 
     def __init__(self, profiles: csr_matrix | None, counts: NDArray[np.int64]) -> None:
@@ -46,7 +97,7 @@ class Relations:
         self.nearest = np.full((n_labels, N_NEAREST), -1, dtype=np.int64)
         self.similarity = np.zeros((n_labels, N_NEAREST), dtype=np.float32)
         self.parent = np.full(n_labels, NO_PARENT, dtype=np.int64)
-        # Rank 0: the most frequent; of equally frequent labels the first has the lower rank.
+        self.counts = counts
         self.rank = np.empty(n_labels, dtype=np.int64)
         self.rank[np.argsort(-counts, kind="stable")] = np.arange(n_labels)
         if profiles is not None:
@@ -128,3 +179,8 @@ def _slices(
         width[label] = share * whole
         used[above] += share
     return begin, width
+
+
+def _in_disk(places: NDArray[np.float32]) -> NDArray[np.float32]:
+    largest = float(np.linalg.norm(places, axis=1).max(initial=0.0))
+    return places / largest if largest > 1.0 else places
