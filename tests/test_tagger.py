@@ -11,9 +11,11 @@ from sklearn.model_selection import GridSearchCV
 
 import labelspace
 from labelspace import Tagger, store
+from labelspace.csr import NamedColumns
 from labelspace.data.text.features import TextFeatures
 from labelspace.errors import DataError, ModelFileError, UsageError
-from labelspace.models import MostCommon, NearestNeighbors
+from labelspace.labels import LabelEncoder
+from labelspace.models import NearestNeighbors
 
 COLOURS = ["red", "green", "blue"]
 SHAPES = ["ball", "cube", "cone"]
@@ -246,10 +248,73 @@ def test_an_unfitted_tagger_says_so(tmp_path):
             use()
 
 
-def test_load_refuses_a_model_of_features(tmp_path):
-    MostCommon().fit([[1.0]], [["a"]]).save(tmp_path / "model")
-    with pytest.raises(ModelFileError, match="holds MostCommon"):
-        Tagger.load(tmp_path / "model")
+class TestOfFeatures:
+    """Rows of features in, the same names out."""
+
+    @pytest.fixture
+    def by_text(self):
+        return Tagger("knn").fit(TEXTS, LABELS)
+
+    @pytest.fixture
+    def by_features(self, by_text):
+        words = by_text.features_.get_feature_names_out().tolist()
+        return Tagger("knn").fit(NamedColumns(by_text.features_of(TEXTS), words), LABELS)
+
+    def test_the_same_rows_get_the_same_tags(self, by_text, by_features):
+        X = by_text.features_of(TEXTS)
+        assert by_features.tag_many(X) == by_text.tag_many(TEXTS)
+        assert by_features.tag_many(X.toarray()) == by_text.tag_many(TEXTS)
+        assert by_features.score(X, LABELS) == by_text.score(TEXTS, LABELS)
+        assert len(by_features.predict_topk(NamedColumns(X, ["unread"]))) == len(TEXTS)
+
+    def test_text_is_refused_in_a_sentence(self, by_features):
+        for use in (by_features.tag, by_features.explain, lambda text: by_features.ranked([text])):
+            with pytest.raises(UsageError, match="trained on features, so it cannot take text"):
+                use("a red ball")
+
+    def test_reasons_have_the_names_of_features(self, by_text):
+        words = by_text.features_.get_feature_names_out().tolist()
+        X = by_text.features_of(TEXTS)
+        tagger = Tagger("one-vs-all", random_state=0).fit(NamedColumns(X, words), LABELS)
+        why = tagger.explain(by_text.features_of(["a blue cone"]), k=2)
+        same = Tagger("one-vs-all", random_state=0).fit(TEXTS, LABELS)
+        assert why == same.explain("a blue cone", k=2)
+        assert {reason.name for each in why for reason in each.reasons} >= {"blue", "cone"}
+        assert Tagger("one-vs-all").fit(X, LABELS).explain(X[0])[0].reasons[0].name.isdigit()
+
+    def test_new_rows_may_have_new_labels(self, by_text, by_features):
+        by_features.partial_fit(by_text.features_of(["a red ball"] * 3), [["toy"]] * 3)
+        assert by_features.label_names_[-1] == "toy"
+        assert "toy" in dict(by_features.tag_many(by_text.features_of(["a red ball"]))[0])
+
+    def test_it_is_stored_as_an_estimator_that_knows_all_names(self, by_features, tmp_path):
+        by_features.save(tmp_path / "model")
+        estimator = labelspace.load(tmp_path / "model")
+        assert isinstance(estimator, NearestNeighbors)
+        assert estimator.classes_.tolist() == sorted(COLOURS + SHAPES)
+        loaded = Tagger.load(tmp_path / "model")
+        assert not loaded.takes_text
+        assert loaded.label_names_ == by_features.label_names_
+        assert loaded.feature_name(2) == by_features.feature_name(2)
+
+    def test_names_of_features_are_one_for_each(self):
+        with pytest.raises(DataError, match="2 features but 1 names"):
+            Tagger("knn").fit(NamedColumns(np.eye(2), ["a"]), [["x"], ["y"]])
+
+
+def test_load_refuses_what_ranks_no_labels(tmp_path):
+    store.save(LabelEncoder(), tmp_path / "part")
+    with pytest.raises(ModelFileError, match="holds LabelEncoder, which ranks no labels"):
+        Tagger.load(tmp_path / "part")
+
+
+def test_many_texts_are_ranked_a_block_at_a_time_as_they_are_read(tagger):
+    read = []
+    texts = (read.append(text) or text for text in TEXTS)
+    blocks = tagger.ranked(texts, k=2, block=4)
+    assert len(next(blocks)) == 4
+    assert len(read) == 4
+    assert [len(block) for block in blocks] == [4, 4, 4, 2]
 
 
 def test_parameters_work_as_in_scikit_learn():

@@ -1,19 +1,76 @@
 """What spoke for a label: the rows that voted for it, and the features that its classifier likes.
 
 Shared by all methods that explain. Each function looks at one row of a question; reasons come with
-the largest weight first, and what spoke against a label is no reason.
+the largest weight first, and what spoke against a label is no reason. ``named`` gives reasons the
+names that people know them by.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
-from labelspace.base import Reason
+from labelspace.base import Explanation, LabelRanker, Reason
+from labelspace.errors import UsageError
 from labelspace.search.sparse import SparseIndex
+
+
+@dataclass(frozen=True)
+class NamedReason:
+    """One thing that spoke for a label.
+
+    ``kind`` and ``weight`` are as in ``labelspace.Reason``; ``name`` is the word, the label or the
+    number of the training row.
+    """
+
+    kind: str
+    name: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class NamedExplanation:
+    """Why a label was given: the reasons with the largest weight, largest first."""
+
+    label: str
+    score: float
+    reasons: list[NamedReason]
+
+
+def named(why: Explanation, names: Mapping[str, Callable[[int], str]]) -> NamedExplanation:
+    """Return an explanation with names, which ``names`` gives for each kind of reason.
+
+    >>> why = Explanation(0, 0.5, [Reason("feature", 7, 0.5)])
+    >>> named(why, {"label": ["red"].__getitem__}).reasons
+    [NamedReason(kind='feature', name='7', weight=0.5)]
+    """
+    return NamedExplanation(
+        names["label"](why.label),
+        why.score,
+        [
+            NamedReason(reason.kind, names.get(reason.kind, str)(reason.id), reason.weight)
+            for reason in why.reasons
+        ],
+    )
+
+
+def explains_by_examples(estimator: LabelRanker, X: csr_matrix) -> bool:
+    """Tell whether a fitted estimator names training rows, by what it says of some of ``X``."""
+    rows: Any = np.flatnonzero(np.diff(X.indptr))[:8]
+    if not hasattr(estimator, "explain") or not rows.size:
+        return False
+    try:
+        explanations = estimator.explain(X[rows], 1)
+    except UsageError:  # with the parameters that it has, it cannot explain
+        return False
+    return any(
+        reason.kind == "example" for row in explanations for why in row for reason in why.reasons
+    )
 
 
 class Voters:

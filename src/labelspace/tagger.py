@@ -1,55 +1,38 @@
-"""Text in, label names out: any method, with the features and names that it needs around it."""
+"""The facade: texts or features in, named labels out, whatever the method.
+
+The command line and the server go through a ``Tagger``. One that learned from texts holds the
+fitted text features as well; one that learned from features is the estimator and its names alone,
+and is stored as that estimator.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelspace import models, progress, store
-from labelspace.base import Explanation, LabelRanker
+from labelspace.base import LabelRanker
 from labelspace.calibration import Threshold
-from labelspace.data.text.excerpts import Excerpts
+from labelspace.csr import NamedColumns
+from labelspace.data.rows import count_rows, is_matrix, one_text, row_blocks
+from labelspace.data.text.excerpts import Excerpts, kept
 from labelspace.data.text.features import TextFeatures
 from labelspace.errors import DataError, ModelFileError, UsageError
+from labelspace.explain import NamedExplanation, explains_by_examples, named
 from labelspace.labels import LabelEncoder
-from labelspace.topk import NO_LABEL, TopK
+from labelspace.topk import TopK
 
-# Texts turned into features and ranked at a time: bounds memory.
+# Rows turned into features and ranked at a time: bounds memory, and lets progress be seen.
 BLOCK = 4096
 
 
-@dataclass(frozen=True)
-class NamedReason:
-    """One thing that spoke for a label.
-
-    ``kind`` and ``weight`` are as in ``labelspace.Reason``; ``name`` is the word, the label or the
-    number of the training text.
-    """
-
-    kind: str
-    name: str
-    weight: float
-
-
-@dataclass(frozen=True)
-class NamedExplanation:
-    """Why a label was given: the reasons with the largest weight, largest first."""
-
-    label: str
-    score: float
-    reasons: list[NamedReason]
-
-
 class Tagger(store.Storable, BaseEstimator):
-    """Tag texts with labels learned from tagged texts.
+    """Tag texts, or rows of features, with labels learned from tagged ones.
 
     Parameters
     ----------
@@ -68,10 +51,12 @@ class Tagger(store.Storable, BaseEstimator):
     ----------
     estimator_ : LabelRanker
         The fitted method.
-    features_ : TextFeatures
-        The fitted features.
+    features_ : TextFeatures, or None
+        The fitted text features; None where it learned from features.
     excerpts_ : Excerpts, or None
         Beginnings of the training texts.
+    labels_ : LabelEncoder
+        The labels: their names, and the column of each.
     label_names_ : list of str, or None
         Names of the labels; None where they were given as numbers only.
 
@@ -97,75 +82,80 @@ class Tagger(store.Storable, BaseEstimator):
         self.keep_texts = keep_texts
         self.parameters = parameters
 
-    def fit(
-        self, texts: Iterable[str], labels: Any, label_names: Iterable[str] | None = None
-    ) -> Tagger:
-        """Learn from tagged texts.
+    def fit(self, rows: Any, labels: Any, label_names: Iterable[str] | None = None) -> Tagger:
+        """Learn from tagged texts or from tagged rows of features.
 
         Parameters
         ----------
-        texts : iterable of str
-            Gone through once; need not be in memory.
-        labels : list of lists of str, or one str per text
-            Labels of each text. A 0-1 matrix or lists of column numbers do as well.
+        rows : iterable of str, or matrix of shape (n_rows, n_features)
+            Texts are gone through once and need not be in memory. A matrix is sparse or a 2-d
+            array; ``labelspace.csr.NamedColumns`` gives names to its features.
+        labels : list of lists of str, or one str per row
+            Labels of each row. A 0-1 matrix or lists of column numbers do as well.
         label_names : iterable of str, optional
             Names of the columns, where ``labels`` are a matrix or numbers.
         """
         estimator = self._new_estimator()
-        features = TextFeatures() if self.features is None else clone(self.features)
         encoder = LabelEncoder()
-        Y = _learn_labels(encoder, labels, label_names)
-        excerpts = Excerpts(self.keep_texts) if self.keep_texts > 0 else None
-        with progress.task("Turning texts into features"):
-            X = features.fit_transform(_kept(texts, excerpts))
-        _check_rows(X, Y)
-        # For methods that read files in which labels have names; the names stay with the tagger.
-        estimator.label_names_ = encoder.names
-        estimator.fit(X, Y)
-        del estimator.label_names_
-        self.estimator_, self.features_, self._labels = estimator, features, encoder
-        self.excerpts_ = excerpts if _explains_by_examples(estimator, X) else None
+        Y: Any = encoder.learn(_with_names(labels, label_names))
+        features = excerpts = None
+        if not is_matrix(rows):
+            features = TextFeatures() if self.features is None else clone(self.features)
+            excerpts = Excerpts(self.keep_texts) if self.keep_texts > 0 else None
+            with progress.task("Turning texts into features"):
+                rows = features.fit_transform(kept(rows, excerpts))
+            _check_texts(rows, Y)
+        estimator.fit(rows, Y if encoder.names is None else NamedColumns(Y, encoder.names))
+        self.estimator_, self.features_ = estimator, features
+        self.excerpts_ = None
+        if excerpts is not None and explains_by_examples(estimator, rows):
+            self.excerpts_ = excerpts
         return self
 
     def partial_fit(
-        self, texts: Iterable[str], labels: Any, label_names: Iterable[str] | None = None
+        self, rows: Any, labels: Any, label_names: Iterable[str] | None = None
     ) -> Tagger:
-        """Learn more tagged texts, which may have new labels; the first call is ``fit``.
+        """Learn more tagged rows, which may have new labels; the first call is ``fit``.
 
         Words that were in none of the first texts stay unknown: hashing
         (``TextFeatures(n_hashes=...)``) takes in every word.
         """
         if not hasattr(self, "estimator_"):
-            return self.fit(texts, labels, label_names)
-        if not hasattr(self.estimator_, "partial_fit"):
-            raise UsageError(
-                f"{type(self.estimator_).__name__} cannot learn on: fit it again on all texts, or "
-                "use a method that can."
-            )
-        if not isinstance(texts, str):
-            texts = list(texts)
-        X = self.features_.transform(texts)
-        return self.learn_rows(X, labels, label_names, list(texts))
+            return self.fit(rows, labels, label_names)
+        if why := self.why_it_cannot_learn():
+            raise UsageError(why)
+        texts = None if is_matrix(rows) or isinstance(rows, str) else list(rows)
+        X = self.features_of(rows if texts is None else texts)
+        return self.learn_rows(X, labels, label_names, texts)
 
     def learn_rows(
         self,
-        X: csr_matrix,
+        X: Any,
         labels: Any,
         label_names: Iterable[str] | None = None,
         texts: Sequence[str | None] | None = None,
     ) -> Tagger:
-        """Learn more rows of features, as ``features_`` makes them, like ``partial_fit``.
+        """Learn more rows of features, as ``features_of`` gives them, like ``partial_fit``.
 
         ``texts`` are those that the rows were made from, where there are any.
         """
-        encoder = LabelEncoder._from_state(self._labels._to_state())
-        Y = _learn_labels(encoder, labels, label_names)
-        _check_rows(X, Y)
-        self.estimator_.partial_fit(X, Y)
-        self._labels = encoder
+        self.estimator_.partial_fit(X, _with_names(labels, label_names))
         if self.excerpts_ is not None:
-            self.excerpts_.extend(text or "" for text in texts or [None] * X.shape[0])
+            self.excerpts_.extend(text or "" for text in texts or [None] * (count_rows(X) or 0))
         return self
+
+    def why_it_cannot_learn(self) -> str | None:
+        """Return what keeps the tagger from learning on, such as its method, if anything does."""
+        if not hasattr(self.estimator_, "partial_fit"):
+            return (
+                f"{type(self.estimator_).__name__} cannot learn on: train it again on all rows, or "
+                "use a method that can."
+            )
+        try:
+            self.estimator_._validate_params()
+        except ValueError as error:  # such as a package that learning needs
+            return str(error)
+        return None
 
     def tag(
         self, text: str, k: int | None = None, threshold: Threshold = None
@@ -176,51 +166,59 @@ class Tagger(store.Storable, BaseEstimator):
         Both default to the method's own parameters (``k=5`` and no threshold); ``"f1"`` and
         ``"precision=0.9"`` are thresholds of methods that give probabilities.
         """
-        return self.tag_many([_text(text)], k, threshold)[0]
+        return self.tag_many([one_text(text)], k, threshold)[0]
 
     def tag_many(
-        self, texts: Iterable[str], k: int | None = None, threshold: Threshold = None
+        self, rows: Any, k: int | None = None, threshold: Threshold = None
     ) -> list[list[tuple[str, float]]]:
-        """Return what ``tag`` gives for each of many texts, which is much quicker at once."""
+        """Return what ``tag`` gives for each of many rows, which is much quicker at once."""
         check_is_fitted(self, "estimator_")
-        k, least = self.estimator_.limits(k, threshold)
-        least = -np.inf if least is None else least
+        k, least = self.limits(k, threshold)
         return [
-            [
-                (self._name(label), score)
-                for label, score in zip(labels, scores, strict=True)
-                if label != NO_LABEL and score >= least
-            ]
-            for top in self._ranked(texts, k)
-            for labels, scores in zip(top.labels.tolist(), top.scores.tolist(), strict=True)
+            [(self.labels_.name(label), score) for label, score in top.given(row, least)]
+            for top in self.ranked(rows, k)
+            for row in range(len(top))
         ]
 
-    def predict_topk(self, texts: Iterable[str], k: int | None = None) -> TopK:
-        """Return the columns of the ``k`` best labels of each text with their scores."""
+    def predict_topk(self, rows: Any, k: int | None = None) -> TopK:
+        """Return the columns of the ``k`` best labels of each row with their scores."""
         check_is_fitted(self, "estimator_")
-        parts = list(self._ranked(texts, k))
+        n_rows = count_rows(rows)
+        doing = "Ranking labels" if n_rows is None else f"Ranking labels for {n_rows:,} rows"
+        parts = []
+        with progress.task(doing, n_rows) as advance:
+            for part in self.ranked(rows, k):
+                parts.append(part)
+                advance(len(part))
         return TopK.stack(parts) if parts else TopK.empty(0, self.estimator_._asked(k))
 
-    def predict(
-        self, texts: Iterable[str], k: int | None = None, threshold: Threshold = None
-    ) -> csr_matrix:
-        """Return a 0-1 CSR matrix of the best labels of each text."""
+    def ranked(self, rows: Any, k: int | None = None, block: int = BLOCK) -> Iterator[TopK]:
+        """Yield what ``predict_topk`` gives, ``block`` rows at a time, as soon as they are read."""
+        if not is_matrix(rows):
+            self._check_takes_text()
+        blocks = row_blocks(rows, block)
+        return (self.estimator_.predict_topk(self.features_of(part), k) for part in blocks)
+
+    def predict(self, rows: Any, k: int | None = None, threshold: Threshold = None) -> csr_matrix:
+        """Return a 0-1 CSR matrix of the best labels of each row."""
         check_is_fitted(self, "estimator_")
-        k, least = self.estimator_.limits(k, threshold)
-        return self.predict_topk(texts, k).to_csr(self.estimator_.n_labels_, threshold=least)
+        k, least = self.limits(k, threshold)
+        return self.predict_topk(rows, k).to_csr(self.estimator_.n_labels_, threshold=least)
 
-    def score(self, texts: Iterable[str], labels: Any) -> float:
-        """Return P@1: the share of texts (0 to 1) whose best label is right."""
+    def limits(self, k: int | None = None, threshold: Threshold = None) -> tuple[int, float | None]:
+        """Return how many labels are given at most, and the score that they need."""
+        return self.estimator_.limits(k, threshold)
+
+    def score(self, rows: Any, labels: Any) -> float:
+        """Return P@1: the share of rows (0 to 1) whose best label is right."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.score(self.features_.transform(texts), self._labels.encode(labels))
+        return self.estimator_.score(self.features_of(rows), labels)
 
-    def explain(
-        self, text: str, k: int | None = None, n_reasons: int = 5
-    ) -> list[NamedExplanation]:
-        """Return why each of the ``k`` best labels of a text was given.
+    def explain(self, row: Any, k: int | None = None, n_reasons: int = 5) -> list[NamedExplanation]:
+        """Return why each of the ``k`` best labels of a text, or of a row of features, was given.
 
-        Reasons are words of the text, labels, or training texts by their number from 0, whichever
-        the method goes by.
+        Reasons are words of the text (features of the row), labels, or training rows by their
+        number from 0, whichever the method goes by.
         """
         check_is_fitted(self, "estimator_")
         if not hasattr(self.estimator_, "explain"):
@@ -228,35 +226,68 @@ class Tagger(store.Storable, BaseEstimator):
                 f"{type(self.estimator_).__name__} cannot explain its answers: use a method that "
                 "votes, such as knn."
             )
-        X = self.features_.transform([_text(text)])
-        explanations = self.estimator_.explain(X, k, n_reasons)[0]
-        return [
-            NamedExplanation(self._name(why.label), why.score, self._named_reasons(why))
-            for why in explanations
-        ]
+        X = self.features_of(row if is_matrix(row) else [one_text(row)])
+        names = {"label": self.labels_.name, "feature": self.feature_name}
+        return [named(why, names) for why in self.estimator_.explain(X, k, n_reasons)[0]]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted tagger to the folder ``path``."""
-        check_is_fitted(self, "estimator_")
-        store.save(self, path)
+    def features_of(self, rows: Any) -> csr_matrix:
+        """Return rows as the estimator takes them: texts as their features, a matrix as it is."""
+        if is_matrix(rows):
+            return rows
+        self._check_takes_text()
+        assert self.features_ is not None
+        return self.features_.transform(rows)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Tagger:
-        """Read a tagger from the folder ``path``."""
-        loaded = store.load(path)
-        if not isinstance(loaded, cls):
-            raise ModelFileError(
-                f"{path} holds {type(loaded).__name__}, which was trained on features and not on "
-                "text: read it with labelspace.load."
-            )
-        return loaded
+    def feature_name(self, column: int) -> str:
+        """Return the word of a feature, or its number as text."""
+        if self.features_ is not None:
+            return str(self.features_.name_of(column))
+        names = self.estimator_.feature_names_
+        return str(column if names is None else names[column])
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether it learned from texts; if not, it takes features only."""
+        return self.features_ is not None
+
+    @property
+    def labels_(self) -> LabelEncoder:
+        if not hasattr(self, "estimator_"):
+            raise AttributeError("labels_ is there once the tagger is fitted")
+        return self.estimator_._labels
 
     @property
     def label_names_(self) -> list[str] | None:
-        if not hasattr(self, "_labels"):
-            raise AttributeError("label_names_ is there once the tagger is fitted")
-        names = self._labels.names
+        names = self.labels_.names
         return None if names is None else [str(name) for name in names]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted tagger to the folder ``path``.
+
+        One of features is written as its estimator, which holds all names already.
+        """
+        check_is_fitted(self, "estimator_")
+        store.save(self if self.takes_text else self.estimator_, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Tagger:
+        """Read a tagger from the folder ``path``; an estimator there becomes one of features."""
+        loaded = store.load(path)
+        if isinstance(loaded, cls):
+            return loaded
+        if isinstance(loaded, LabelRanker):
+            return cls.around(loaded)
+        raise ModelFileError(
+            f"{path} holds {type(loaded).__name__}, which ranks no labels: give a folder that "
+            "'labelspace train' made."
+        )
+
+    @classmethod
+    def around(cls, estimator: LabelRanker) -> Tagger:
+        """Return a tagger of features around a fitted estimator."""
+        made = cls(estimator)
+        made.estimator_, made.features_, made.excerpts_ = estimator, None, None
+        return made
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the tagger's own parameters and those given for the method."""
@@ -294,94 +325,21 @@ class Tagger(store.Storable, BaseEstimator):
             )
         return clone(self.method).set_params(**self.parameters)
 
-    def _ranked(self, texts: Iterable[str], k: int | None) -> Iterator[TopK]:
-        if isinstance(texts, str):
-            raise DataError("A single text was given where a list is needed: write [text].")
-        remaining = iter(texts)
-        while block := list(islice(remaining, BLOCK)):
-            yield self.estimator_.predict_topk(self.features_.transform(block), k)
-
-    def _name(self, label: int) -> str:
-        names = self._labels.names
-        return str(label if names is None else names[label])
-
-    def _named_reasons(self, why: Explanation) -> list[NamedReason]:
-        name_of = {"label": self._name, "feature": self.features_.name_of}
-        return [
-            NamedReason(reason.kind, name_of.get(reason.kind, str)(reason.id), reason.weight)
-            for reason in why.reasons
-        ]
+    def _check_takes_text(self) -> None:
+        if not self.takes_text:
+            raise UsageError(
+                "This model was trained on features, so it cannot take text: give rows with the "
+                f"same {self.estimator_.n_features_in_:,} features."
+            )
 
 
-def load_ranker(path: str | os.PathLike[str]) -> Tagger | LabelRanker:
-    """Read a model that ranks labels; other things that can be stored are refused."""
-    loaded = store.load(path)
-    if not isinstance(loaded, (Tagger, LabelRanker)):
-        raise ModelFileError(
-            f"{path} holds {type(loaded).__name__}, which ranks no labels: give a folder that "
-            "'labelspace train' made."
-        )
-    return loaded
-
-
-def _explains_by_examples(estimator: LabelRanker, X: csr_matrix) -> bool:
-    rows: Any = np.flatnonzero(np.diff(X.indptr))[:8]
-    if not hasattr(estimator, "explain") or not rows.size:
-        return False
-    try:
-        explanations = estimator.explain(X[rows], 1)
-    except UsageError:  # with the parameters that it has, it cannot explain
-        return False
-    return any(
-        reason.kind == "example" for row in explanations for why in row for reason in why.reasons
-    )
-
-
-def _kept(texts: Iterable[str], excerpts: Excerpts | None) -> Iterable[str]:
-    """Return texts that leave an excerpt when they are gone through."""
-    if excerpts is None or isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        return texts
-    return excerpts.keeping(texts)
-
-
-def _text(text: Any) -> str:
-    if not isinstance(text, str):
-        raise DataError(
-            f"A text is needed, but this is of type {type(text).__name__}: give a string "
-            "(tag_many takes a list of them)."
-        )
-    return text
-
-
-def _learn_labels(
-    encoder: LabelEncoder, labels: Any, label_names: Iterable[str] | None
-) -> csr_matrix:
-    """Encode labels; names that are given for their columns become the encoder's."""
+def _with_names(labels: Any, label_names: Iterable[str] | None) -> Any:
     if isinstance(labels, Iterator):
         labels = list(labels)
-    if label_names is None:
-        return encoder.learn(labels)
-    names = list(label_names)
-    known = encoder.names or []
-    if names[: len(known)] != known:
-        raise DataError(
-            "The label names differ from those that the tagger knows: keep them in the same order "
-            "and put new ones at the end."
-        )
-    alone = LabelEncoder()
-    Y = alone.learn(labels)
-    n_labels = max(encoder.n_labels, 0 if alone.names else Y.shape[1])
-    if n_labels > len(names):
-        raise DataError(
-            f"There are {n_labels} labels but {len(names)} label names: give one for each."
-        )
-    encoder.names = names
-    if alone.names:
-        return encoder.learn(labels)
-    return encoder.learn(csr_matrix((Y.data, Y.indices, Y.indptr), shape=(Y.shape[0], len(names))))
+    return labels if label_names is None else NamedColumns(labels, list(label_names))
 
 
-def _check_rows(X: csr_matrix, Y: csr_matrix) -> None:
+def _check_texts(X: csr_matrix, Y: csr_matrix) -> None:
     if X.shape[0] != Y.shape[0]:
         raise DataError(
             f"There are {X.shape[0]} texts but labels for {Y.shape[0]}: give a list of labels for "

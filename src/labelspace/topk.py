@@ -49,10 +49,11 @@ class TopK:
         """Return the best ``k`` of these."""
         return TopK(self.labels[:, :k], self.scores[:, :k])
 
-    def given(self, row: int) -> list[tuple[int, float]]:
-        """Return the labels of one row, as far as there are any, with their scores."""
+    def given(self, row: int, threshold: float | None = None) -> list[tuple[int, float]]:
+        """Return the labels of one row, those scored at least ``threshold``, with their scores."""
+        least = -np.inf if threshold is None else threshold
         pairs = zip(self.labels[row].tolist(), self.scores[row].tolist(), strict=True)
-        return [(label, score) for label, score in pairs if label != NO_LABEL]
+        return [(label, score) for label, score in pairs if label != NO_LABEL and score >= least]
 
     def to_csr(self, n_labels: int, *, threshold: float | None = None) -> csr_matrix:
         """Return a 0-1 matrix (n, n_labels) of these labels, those above ``threshold`` only."""

@@ -171,9 +171,9 @@ def test_methods_are_listed() -> None:
 def test_info_describes_corpora_and_models(model: Path, corpora: Path) -> None:
     assert run_json("info", corpora / "train.txt")["n_examples"] == 200
     assert run_json("info", corpora / "train.txt")["format"] == "xc"
-    assert run_json("info", model)["class"].endswith("OneVsAll")
+    assert run_json("info", model)["class"] == "one-vs-all"
     assert "200" in run("info", corpora / "train.txt").stdout
-    assert "one_vs_all" in run("info", model).stdout
+    assert "one-vs-all" in run("info", model).stdout
 
 
 def test_convert_keeps_the_corpus(corpora: Path, tmp_path: Path) -> None:

@@ -111,9 +111,8 @@ def test_features_can_be_learned_by_a_model_of_text(client: Any, client_of: Any,
 @pytest.mark.parametrize("named", [True, False])
 def test_a_model_of_features_learns_too(client_of: Any, tmp_path: Path, named: bool):
     X, Y = planted_corpus()
-    model = NearestNeighbors(n_neighbors=1).fit(X, Y)
-    model.label_names_ = [f"label {number}" for number in range(Y.shape[1])] if named else None
-    model.save(tmp_path / "model")
+    names = [f"label {number}" for number in range(Y.shape[1])] if named else None
+    Tagger("knn", n_neighbors=1).fit(X, Y, names).save(tmp_path / "model")
     client = client_of(tmp_path / "model", token=TOKEN)
     row = {"features": {"70": 1.0}, "labels": ["fresh"] if named else [Y.shape[1]]}
     assert learn(client, row).status_code == 200

@@ -15,8 +15,8 @@ from tests.server.texts import tagged_texts
 
 
 def words_for(served: Served, text: str, label: str) -> list[str]:
-    X = served.model.features_.transform([text])
-    column = served.find_label(label)
+    X = served.tagger.features_of([text])
+    column = served.tagger.labels_.find(label)
     ranked = served.estimator.predict_topk(X, served.n_labels)
     score = ranked.scores[ranked.labels == column]
     top = TopK(np.array([[column]]), score.reshape(1, 1))

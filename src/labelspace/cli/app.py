@@ -1,4 +1,4 @@
-"""The verbs of the command line, each a thin layer over ``work``.
+"""The verbs of the command line: their options, each handed to the file that does the work.
 
 Exit codes: 0 well, 1 bad input or data, 2 wrong usage.
 """
@@ -6,7 +6,7 @@ Exit codes: 0 well, 1 bad input or data, 2 wrong usage.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -59,37 +59,12 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train a model and save it."""
-    from labelspace import metrics, models
-    from labelspace.cli import output, work
-    from labelspace.data.formats.compression import check_readable
-    from labelspace.store import folders
+    from labelspace.cli.set_option import parse_parameters
+    from labelspace.cli.train import run_train
+    from labelspace.models import DEFAULT_METHOD
 
-    method = method or models.DEFAULT_METHOD
-    parameters = {"random_state": seed, "n_threads": threads, **work.parse_settings(settings or [])}
-    models.make(method, **parameters)._validate_params()  # before a long read
-    folders.check_replaceable(out)
-    if valid is not None:
-        check_readable(valid)
-    model, result = work.train(work.read(corpus), method, parameters)
-    with _saving(out):
-        model.save(out)
-    result["model_mib"] = round(folders.size_in_bytes(out) / (1 << 20), 2)
-    result["out"] = str(out)
-    if valid is not None:
-        figures, _, _ = work.evaluate(
-            model, work.read_for(model, valid), A=metrics.PROPENSITY_A, B=metrics.PROPENSITY_B
-        )
-        result["valid"] = figures
-    if as_json:
-        output.print_json(result)
-        return
-    print(
-        f"{method}: {result['n_examples']:,} rows, {result['n_labels']:,} labels, "
-        f"{result['train_seconds']:.1f} s ({result['cpu_seconds']:.1f} s of CPU), "
-        f"{result['model_mib']:.1f} MiB in {out}"
-    )
-    if valid is not None:
-        output.print_table(f"On {valid}", [result["valid"]])
+    parameters = {"random_state": seed, "n_threads": threads, **parse_parameters(settings or [])}
+    run_train(corpus, out, method or DEFAULT_METHOD, parameters, valid=valid, as_json=as_json)
 
 
 @app.command()
@@ -105,23 +80,11 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Evaluate a model: P@k, nDCG@k, PSP@k, PSnDCG@k in percent."""
-    from labelspace import metrics
-    from labelspace.cli import output, work
+    from labelspace.cli.evaluate import run_evaluate
 
-    loaded = _with_threads(work.load(model), threads)
-    figures, top, Y = work.evaluate(loaded, work.read_for(loaded, test), A=a, B=b)
-    bands = None
-    if by_frequency:
-        bands = metrics.by_frequency(Y, top, work.estimator(loaded).label_counts_)
-    if as_json:
-        output.print_json(figures if bands is None else {**figures, "by_frequency": bands})
-        return
-    output.print_table(f"{model} on {test}", _by_k(figures))
-    print(f"{figures['n']:,} rows in {figures['predict_seconds']:.2f} s")
-    if "ECE" in figures:
-        print(f"Expected calibration error of the probabilities: {figures['ECE']:.2f} %")
-    if bands is not None:
-        output.print_table("By frequency in train", bands)
+    run_evaluate(
+        model, test, n_threads=threads, A=a, B=b, by_frequency=by_frequency, as_json=as_json
+    )
 
 
 @app.command()
@@ -145,20 +108,9 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Print the best labels of each row, with scores."""
-    from labelspace.cli import output, work
+    from labelspace.cli.predict import run_predict
 
-    loaded = _with_threads(work.load(model), threads)
-    k, least = work.limits(loaded, k, threshold)
-    rows: list[Any] = []
-    for labels, scores in work.answers(loaded, source, k):
-        row = work.named(loaded, labels, scores, least)
-        if as_json:
-            rows.append(row)
-        else:
-            shown = (f"{label.get('name', label['label'])}\t{label['score']:.4f}" for label in row)
-            print("\t".join(shown), flush=source == "-")
-    if as_json:
-        output.print_json({"n": len(rows), "k": k, "threshold": least, "predictions": rows})
+    run_predict(model, source, k=k, threshold=threshold, n_threads=threads, as_json=as_json)
 
 
 @app.command()
@@ -255,32 +207,9 @@ def update(
     as_json: Json = False,
 ) -> None:
     """Let a model learn new rows and new labels, and save it again."""
-    from labelspace import progress
-    from labelspace.cli import output, work
-    from labelspace.store import folders
+    from labelspace.cli.update import run_update
 
-    with folders.locked(model):  # a server that learns saves the same folder
-        loaded = _with_threads(work.load(model), threads)
-        corpus = work.read_for(loaded, more)
-        with progress.task(f"Learning {len(corpus):,} rows"), output.Meter() as meter:
-            n_new = work.learn_on(loaded, corpus)
-        with _saving(model):
-            loaded.save(model)
-    result = {
-        "n_added": len(corpus),
-        "n_new_labels": n_new,
-        "n_examples": work.estimator(loaded).n_examples_,
-        "n_labels": work.estimator(loaded).n_labels_,
-        "update_seconds": round(meter.wall_seconds, 3),
-        "cpu_seconds": round(meter.cpu_seconds, 3),
-    }
-    if as_json:
-        output.print_json(result)
-    else:
-        print(
-            f"{model}: {len(corpus):,} rows and {n_new:,} labels added in "
-            f"{meter.wall_seconds:.2f} s"
-        )
+    run_update(model, more, n_threads=threads, as_json=as_json)
 
 
 @app.command(name="map")
@@ -293,7 +222,7 @@ def draw_map(
     as_json: Json = False,
 ) -> None:
     """Draw a map of the labels, as a picture (.png) or as an interactive page (.html)."""
-    from labelspace.cli.label_map import run_map
+    from labelspace.cli.draw_map import run_map
 
     target = out or file
     if target is None or (out and file):
@@ -354,25 +283,3 @@ def demo(
     result = run_demo(out, seed=seed, n_threads=threads, json=as_json)
     if as_json:
         output.print_json(result)
-
-
-def _with_threads(model: Any, threads: int | None) -> Any:
-    from labelspace.cli import work
-
-    work.estimator(model).n_threads = threads
-    return model
-
-
-def _saving(folder: Path) -> Any:
-    from labelspace import progress
-
-    return progress.task(f"Saving {folder}")
-
-
-def _by_k(figures: dict[str, Any]) -> list[dict[str, Any]]:
-    """Arrange P@1, P@3, … as a table with a line for each measure."""
-    measures = dict.fromkeys(name.split("@")[0] for name in figures if "@" in name)
-    ks = dict.fromkeys(name.split("@")[1] for name in figures if "@" in name)
-    return [
-        {"": measure} | {f"@{k}": figures[f"{measure}@{k}"] for k in ks} for measure in measures
-    ]

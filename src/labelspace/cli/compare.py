@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from labelspace import models
-from labelspace.cli import output, work
+from labelspace.cli import output
+from labelspace.cli.evaluate import evaluate
+from labelspace.cli.inputs import read_for, read_to_learn
+from labelspace.cli.train import train
 from labelspace.data.formats.compression import check_readable
 from labelspace.errors import UsageError
 from labelspace.store import folders
@@ -16,8 +19,8 @@ SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
 def run_compare(
-    train: Path,
-    test: Path,
+    train_path: Path,
+    test_path: Path,
     names: list[str],
     out: Path | None,
     *,
@@ -36,26 +39,28 @@ def run_compare(
         models.make(name, **parameters)._validate_params()
         if out is not None:
             folders.check_replaceable(out / name)
-    check_readable(test)
-    corpus = work.read(train)
+    check_readable(test_path)
+    corpus = read_to_learn(train_path)
     rows: list[dict[str, Any]] = []
     for name in names:
-        model, cost = work.train(corpus, name, parameters)
-        figures, _, _ = work.evaluate(model, work.read_for(model, test), A=A, B=B)
+        tagger, cost = train(corpus, name, parameters)
+        figures, _ = evaluate(tagger, read_for(tagger, test_path), A=A, B=B)
         rows.append({**cost, **figures})
         if out is not None:
-            model.save(out / name)
+            tagger.save(out / name)
             rows[-1]["model_mib"] = round(folders.size_in_bytes(out / name) / (1 << 20), 2)
     rows.sort(key=lambda row: -row["P@1"])
     if out is not None:
         (out / "leaderboard.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
         _plot(rows, out / "leaderboard.png")
     if as_json:
-        output.print_json({"train": str(train), "test": str(test), "methods": rows})
+        output.print_json({"train": str(train_path), "test": str(test_path), "methods": rows})
         return
     costs = ("train_seconds", "cpu_seconds", "predict_seconds", "peak_rss_mib", "model_mib")
     shown = ("method", *SHOWN, *(cost for cost in costs if cost in rows[0]))
-    output.print_table(f"{train} → {test}", [{name: row[name] for name in shown} for row in rows])
+    output.print_table(
+        f"{train_path} → {test_path}", [{name: row[name] for name in shown} for row in rows]
+    )
     if out is not None:
         output.say(f"Models, leaderboard.json and leaderboard.png are in {out}.")
 

@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from labelspace import metrics, progress
-from labelspace.cli import output, work
+from labelspace.cli import output
+from labelspace.cli.evaluate import evaluate
+from labelspace.cli.inputs import read_for, read_to_learn
+from labelspace.cli.train import train
 from labelspace.data import Corpus
 from labelspace.data.samples.demo import SENTENCES, write_demo_corpus
 from labelspace.errors import UsageError
@@ -44,29 +47,28 @@ def run_demo(
     folders.check_replaceable(out / "model")
     with progress.task("Making a corpus of the documentation of installed packages"):
         train_path, test_path = write_demo_corpus(out, packages)
-    train = work.read(train_path)
+    corpus = read_to_learn(train_path)
     if not json:
-        _introduce(train)
+        _introduce(corpus)
     parameters = {"random_state": seed, "n_threads": n_threads}
     results: list[dict[str, Any]] = []
     for method in (BASELINE, DEFAULT_METHOD):
-        model, cost = work.train(train, method, parameters)
-        test = work.read_for(model, test_path)
-        figures, _, _ = work.evaluate(model, test, A=metrics.PROPENSITY_A, B=metrics.PROPENSITY_B)
+        tagger, cost = train(corpus, method, parameters)
+        test = read_for(tagger, test_path)
+        figures, _ = evaluate(tagger, test, A=metrics.PROPENSITY_A, B=metrics.PROPENSITY_B)
         results.append(cost | figures)
-    assert isinstance(model, Tagger)
-    model.save(out / "model")
-    tags = dict(zip(SENTENCES, model.tag_many(SENTENCES, k=5), strict=True))
+    tagger.save(out / "model")
+    tags = dict(zip(SENTENCES, tagger.tag_many(SENTENCES, k=5), strict=True))
     if not json:
         _show_results(results)
         _show_tags(tags)
-        _show_why(model, train)
+        _show_why(tagger, corpus)
         _say_what_next(out)
     return {
         "out": str(out),
-        "n_train": len(train),
+        "n_train": len(corpus),
         "n_test": len(test),
-        "n_labels": train.n_labels,
+        "n_labels": corpus.n_labels,
         "results": results,
         "tags": {
             sentence: [{"name": name, "score": round(score, 6)} for name, score in named]
@@ -76,16 +78,16 @@ def run_demo(
     }
 
 
-def _introduce(train: Corpus) -> None:
-    texts = train.texts or []
+def _introduce(corpus: Corpus) -> None:
+    texts = corpus.texts or []
     example = min(range(len(texts)), key=lambda row: abs(len(texts[row]) - 150))
     print(
-        f"\n{len(train):,} docstrings of the Python packages installed here, with "
-        f"{train.n_labels:,} labels: the modules that each\nis in (scipy.signal), the parameters "
+        f"\n{len(corpus):,} docstrings of the Python packages installed here, with "
+        f"{corpus.n_labels:,} labels: the modules that each\nis in (scipy.signal), the parameters "
         "that it takes (axis=) and the names under its See Also.\n"
     )
     print(textwrap.indent(textwrap.fill(texts[example], 90), "    "))
-    print(textwrap.indent(f"→ {', '.join(train.labels_of(example))}\n", "    "), flush=True)
+    print(textwrap.indent(f"→ {', '.join(corpus.labels_of(example))}\n", "    "), flush=True)
 
 
 def _show_results(results: list[dict[str, Any]]) -> None:
@@ -115,19 +117,19 @@ def _show_tags(tags: dict[str, list[tuple[str, float]]]) -> None:
     )
 
 
-def _show_why(model: Tagger, train: Corpus) -> None:
+def _show_why(tagger: Tagger, corpus: Corpus) -> None:
     """Say why the first sentence got its tags, for methods that can tell."""
-    if not hasattr(model.estimator_, "explain"):
+    if not hasattr(tagger.estimator_, "explain"):
         return
     print(f"\nWhy these, for “{SENTENCES[0]}”?")
-    for why in model.explain(SENTENCES[0], k=3, n_reasons=6):
+    for why in tagger.explain(SENTENCES[0], k=3, n_reasons=6):
         print(f"  {why.label} ({why.score:.0%})")
         words = [reason.name for reason in why.reasons if reason.kind == "feature"]
         if words:
             print(f"    for the words {', '.join(words)}")
         for reason in why.reasons:
             if reason.kind == "example":
-                text = (train.texts or [])[int(reason.name)]
+                text = (corpus.texts or [])[int(reason.name)]
                 print(f"    like      “{textwrap.shorten(text, 70, placeholder=' …')}”")
 
 

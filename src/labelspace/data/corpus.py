@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace.csr import canonical
+from labelspace.csr import NamedColumns, canonical
 from labelspace.errors import DataError, LabelspaceWarning
 
 
@@ -87,6 +87,13 @@ class Corpus:
     def n_labels(self) -> int:
         """Number of columns of ``Y``."""
         return int(self.Y.shape[1])
+
+    @property
+    def rows(self) -> list[str] | NamedColumns | csr_matrix:
+        """The examples as a model takes them: features, with their names, or texts."""
+        if self.X is None:
+            return self.texts or []
+        return self.X if self.feature_names is None else NamedColumns(self.X, self.feature_names)
 
     def labels_of(self, row: int) -> list[str]:
         """Return the names of a row's labels (their ids, as text, where they have none)."""

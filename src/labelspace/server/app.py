@@ -21,7 +21,7 @@ from labelspace.server.batch import BatchTagger
 from labelspace.server.batcher import Batcher
 from labelspace.server.body import read_json
 from labelspace.server.guard import Guard
-from labelspace.server.labelindex import LabelIndex
+from labelspace.server.label_index import LabelIndex
 from labelspace.server.learning import Learning
 from labelspace.server.metrics import MEDIA_TYPE, Metrics
 from labelspace.server.page import Page

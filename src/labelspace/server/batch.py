@@ -24,7 +24,7 @@ from labelspace.server.body import check_length, check_type
 from labelspace.server.refusal import Refusal, error_json, overloaded, sentence_of, too_large
 from labelspace.server.schemas import TagRequest
 from labelspace.server.settings import Limits
-from labelspace.server.tagging import Wanted, answer_of, to_json
+from labelspace.server.tagging import LabelFilter, answer_of, to_json
 
 MEDIA_TYPE = "application/x-ndjson"
 # Bytes a second below which a client only keeps others from their turn.
@@ -71,14 +71,14 @@ class BatchTagger:
 
     async def _answers(self, block: list[bytes], number: int) -> bytes:
         told: list[bytes] = [b""] * len(block)
-        together: list[tuple[int, TagRequest, Wanted]] = []
-        alone: list[tuple[int, TagRequest, Wanted]] = []
+        together: list[tuple[int, TagRequest, LabelFilter]] = []
+        alone: list[tuple[int, TagRequest, LabelFilter]] = []
         for at, line in enumerate(block):
             if not line.strip():
                 continue
             try:
                 asked = _parsed(line)
-                wanted = Wanted(asked, self._batcher.served)
+                wanted = LabelFilter(asked, self._batcher.served)
             except Refusal as refusal:
                 told[at] = error_json(refusal.sentence, line=number + at + 1) + b"\n"
                 continue
@@ -89,7 +89,7 @@ class BatchTagger:
         return b"".join(told)
 
     async def _ranked(
-        self, group: list[tuple[int, TagRequest, Wanted]], number: int
+        self, group: list[tuple[int, TagRequest, LabelFilter]], number: int
     ) -> list[tuple[int, bytes]]:
         if not group:
             return []

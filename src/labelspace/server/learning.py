@@ -16,9 +16,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from labelspace import store, threads
+from labelspace import threads
 from labelspace.errors import LabelspaceError
-from labelspace.labels import LabelEncoder
 from labelspace.server.batcher import Batcher
 from labelspace.server.learned_log import LearnedLog, Record
 from labelspace.server.metrics import Metrics
@@ -27,7 +26,6 @@ from labelspace.server.schemas import LearnRow, Row
 from labelspace.server.served import Served, identity_of, version_of
 from labelspace.server.settings import Settings
 from labelspace.store import folders
-from labelspace.tagger import Tagger
 
 # A model whose labels are numbers gets no column further than this beyond its last.
 MAX_GAP = 1000
@@ -78,8 +76,8 @@ class Learning:
                     lambda served: self._learned(served, rows), limited=False
                 )
                 await asyncio.to_thread(self._log.append, records)
-                served = self._batcher.served
-                self._log.mark(served.model, self._log.n_learned(served.model) + len(records))
+                ranker = self._batcher.served.estimator
+                self._log.mark(ranker, self._log.n_learned(ranker) + len(records))
                 self._log_size = self._log.size
             except Refusal:
                 raise
@@ -134,7 +132,7 @@ class Learning:
         try:
             with folders.locked(folder):
                 if identity_of(folder) == served.identity:
-                    store.save(served.model, folder)
+                    served.tagger.save(folder)
                     served.identity, served.version = identity_of(folder), version_of(folder)
                     logger.info("Saved %s with %d learned rows.", folder, self._n_unsaved)
             self._n_unsaved = 0
@@ -150,16 +148,17 @@ class Learning:
 
     def _catch_up(self, served: Served) -> int:
         """Learn the rows of the log that ``served`` has not; return how many."""
-        before = n_rows = self._log.n_learned(served.model)
+        before = n_rows = self._log.n_learned(served.estimator)
         waiting: list[Record] = []
         for request in self._log.requests_after(n_rows):
-            if n_rows == before and (why := served.why_it_cannot_learn()):
+            if n_rows == before and (why := served.tagger.why_it_cannot_learn()):
                 # The rows stay in the log, for this model's successor.
                 logger.warning("Rows of %s are not learned: %s", self._log.path, why)
                 return 0
             # New labels are numbered request by request, as they were when first learned; other
             # requests are learned together, which is quicker.
-            if any(served.find_label(label) is None for row in request for label in row["labels"]):
+            labels = (label for row in request for label in row["labels"])
+            if any(served.tagger.labels_.find(label) is None for label in labels):
                 _learn_records(served, waiting)
                 _learn_records(served, request)
                 waiting = []
@@ -168,7 +167,7 @@ class Learning:
             n_rows += len(request)
         _learn_records(served, waiting)
         if n_rows > before:
-            self._log.mark(served.model, n_rows)
+            self._log.mark(served.estimator, n_rows)
         return n_rows - before
 
     def _catch_up_aside(self, served: Served) -> int:
@@ -179,9 +178,9 @@ class Learning:
     def _learned(
         self, served: Served, rows: Sequence[LearnRow]
     ) -> tuple[dict[str, Any], list[Record]]:
-        if why := served.why_it_cannot_learn():
+        if why := served.tagger.why_it_cannot_learn():
             raise Refusal(409, why)
-        if not served.is_text and any(row.text is not None for row in rows):
+        if not served.tagger.takes_text and any(row.text is not None for row in rows):
             raise Refusal(422, "This model was trained on features: give 'features', not 'text'.")
         records = [_record(row, _labels(served, row.labels)) for row in rows]
         n_before = served.n_labels
@@ -204,12 +203,13 @@ def _record(row: LearnRow, labels: list[Any]) -> Record:
 
 def _labels(served: Served, labels: Sequence[int | str]) -> list[Any]:
     """Return labels as the log has them: names, or numbers where the model has no names."""
-    has_names = served.names is not None
+    known = served.tagger.labels_
+    has_names = known.names is not None
     told: list[Any] = []
     for label in labels:
-        column = served.find_label(label)
+        column = known.find(label)
         if column is not None:
-            told.append(served.name(column) if has_names else column)
+            told.append(known.name(column) if has_names else column)
         elif has_names and isinstance(label, str) and label.strip():
             told.append(label.strip())
         elif has_names:
@@ -237,24 +237,6 @@ def _learn_records(served: Served, records: list[Record]) -> None:
         Row.model_construct(text=record.get("text"), features=record.get("features"))
         for record in records
     ]
-    labels = [record["labels"] for record in records]
     X, _ = served.features(rows)
-    if isinstance(served.model, Tagger):
-        served.model.learn_rows(X, labels, texts=[row.text for row in rows])
-    elif served.model._labels.names is not None:
-        served.model.partial_fit(X, labels)
-    else:
-        _learn_numbered(served, X, labels)
-
-
-def _learn_numbered(served: Served, X: Any, labels: list[list[Any]]) -> None:
-    """Teach an estimator that knows labels by number, whose names are kept beside it."""
-    ranker: Any = served.estimator
-    names = getattr(ranker, "label_names_", None)
-    if names is None:
-        ranker.partial_fit(X, labels)
-        return
-    encoder = LabelEncoder()
-    encoder.names, encoder.n_labels = list(names), served.n_labels
-    ranker.partial_fit(X, encoder.learn(labels))
-    ranker.label_names_ = encoder.names
+    labels = [record["labels"] for record in records]
+    served.tagger.learn_rows(X, labels, texts=[row.text for row in rows])

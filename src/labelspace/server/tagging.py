@@ -17,7 +17,7 @@ from labelspace.topk import NO_LABEL, TopK
 
 async def tag(asked: TagRequest, batcher: Batcher) -> bytes:
     """Return the answer to a request for one row, as JSON."""
-    wanted = Wanted(asked, batcher.served)
+    wanted = LabelFilter(asked, batcher.served)
     if asked.explain:
         answer = await batcher.call(lambda served: _explained(served, asked))
     else:
@@ -26,18 +26,14 @@ async def tag(asked: TagRequest, batcher: Batcher) -> bytes:
     return to_json(answer)
 
 
-class Wanted:
+class LabelFilter:
     """Which labels of a ranking a request wants; a label that is not there is a 404."""
 
     def __init__(self, asked: TagRequest, served: Served) -> None:
         self._served = served
-        self.k = asked.k
-        self.threshold = -math.inf
-        if isinstance(asked.threshold, str):
-            k = asked.k if "k" in asked.model_fields_set else None
-            self.k, self.threshold = served.limits(k, asked.threshold)
-        elif asked.threshold is not None:
-            self.threshold = asked.threshold
+        k = asked.k if "k" in asked.model_fields_set else None
+        self.k, least = served.limits(k, asked.threshold)
+        self.threshold = -math.inf if least is None else least
         self.allowed = None if asked.allow is None else set(served.known_labels(asked.allow))
         self.excluded = set(served.known_labels(asked.exclude))
         if self.allowed is None:
@@ -46,9 +42,9 @@ class Wanted:
             # An allowed label may be ranked anywhere.
             self.n_ranked = max(1, served.n_labels)
 
-    def in_terms_of(self, served: Served, asked: TagRequest) -> Wanted:
+    def in_terms_of(self, served: Served, asked: TagRequest) -> LabelFilter:
         """Return the same for the model that answered, if it was replaced meanwhile."""
-        return self if served is self._served else Wanted(asked, served)
+        return self if served is self._served else LabelFilter(asked, served)
 
     def chosen(self, labels: list[int], scores: list[float]) -> list[tuple[int, float]]:
         """Return what is wanted of one row's ranking."""
@@ -62,7 +58,7 @@ class Wanted:
         return found
 
 
-def answer_of(ranked: Ranked, row: int, wanted: Wanted) -> dict[str, Any]:
+def answer_of(ranked: Ranked, row: int, wanted: LabelFilter) -> dict[str, Any]:
     """Return the answer for one row of a ranking."""
     top, served = ranked.top, ranked.served
     chosen = wanted.chosen(top.labels[row].tolist(), top.scores[row].tolist())
@@ -91,9 +87,9 @@ def to_json(answer: Any) -> bytes:
 
 
 def _explained(served: Served, asked: TagRequest) -> dict[str, Any]:
-    wanted = Wanted(asked, served)
+    wanted = LabelFilter(asked, served)
     X, n_unknown = served.features([asked])
-    top = served.estimator.predict_topk(X, wanted.n_ranked)
+    top = served.tagger.predict_topk(X, wanted.n_ranked)
     answer = answer_of(Ranked(served, top, n_unknown), 0, wanted)
     given = TopK(
         np.array([[label["label"] for label in answer["labels"]]], dtype=np.int64),

@@ -47,7 +47,7 @@ def _words(served: Served, X: csr_matrix, top: TopK) -> list[list[Reason]]:
     heaviest = np.argsort(-np.abs(X.data), kind="stable")[:MAX_TRIED]
     n_tried = len(heaviest)
     n_ranked = min(served.n_labels, max(N_RANKED, 2 * top.k))
-    again = served.estimator.predict_topk(_variants(X, heaviest), n_ranked)
+    again = served.tagger.predict_topk(_variants(X, heaviest), n_ranked)
     found = []
     for label, score in zip(top.labels[0], top.scores[0], strict=True):
         scores = _scores_of(again, label)
@@ -100,5 +100,5 @@ def _shown(served: Served, reason: Reason) -> dict[str, Any]:
         named = [{"label": label, "name": served.name(label)} for label in labels]
         return {**told, "id": reason.id, "text": text, "labels": named}
     if reason.kind == "feature":
-        return {**told, "id": reason.id, "name": served.feature_name(reason.id)}
+        return {**told, "id": reason.id, "name": served.tagger.feature_name(reason.id)}
     return {**told, "label": reason.id, "name": served.name(reason.id)}

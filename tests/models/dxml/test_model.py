@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from labelspace.cli.work import parse_settings, train
+from labelspace.cli.set_option import parse_parameters
+from labelspace.cli.train import train
 from labelspace.data import Corpus
 from labelspace.errors import DataError
 from labelspace.models.dxml.hierarchy import read_hierarchy
@@ -135,7 +136,7 @@ class TestHierarchy:
         tagger = Tagger("dxml", hierarchy=str(path), n_epochs=2, dim=8, hidden=(8,))
         texts = ["a red ball", "a green ball", "a red car", "a green car"]
         tagger.fit(texts, [["red"], ["green"], ["red"], ["green"]])
-        assert not hasattr(tagger.estimator_, "label_names_")
+        assert tagger.estimator_.classes_.tolist() == ["green", "red"]
         path.write_text("shape\tround\n", encoding="utf-8")
         with pytest.raises(DataError, match="line 1: 'shape' is neither"):
             tagger.fit(texts, [["red"], ["green"], ["red"], ["green"]])
@@ -144,9 +145,9 @@ class TestHierarchy:
         path = tmp_path / "tree.tsv"
         path.write_text("colour\tred\ncolour\tgreen\n", encoding="utf-8")
         corpus = Corpus(*planted_corpus(40, n_labels=3), label_names=["red", "green", "round"])
-        settings = parse_settings([f"hierarchy={path}", "n_epochs=2", "dim=8", "hidden=[8]"])
-        model, _ = train(corpus, "dxml", settings)
-        assert model._label_graph(csr_matrix((1, 3))).shape == (4, 4)
+        settings = parse_parameters([f"hierarchy={path}", "n_epochs=2", "dim=8", "hidden=[8]"])
+        tagger, _ = train(corpus, "dxml", settings)
+        assert tagger.estimator_._label_graph(csr_matrix((1, 3))).shape == (4, 4)
 
     def test_a_matrix_of_another_size_is_refused(self, corpus):
         with pytest.raises(DataError, match="12 labels"):

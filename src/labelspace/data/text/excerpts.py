@@ -64,3 +64,10 @@ class Excerpts(Storable):
         if len(plain) > self.length or len(text) > 2 * self.length:
             plain = plain[: self.length - 1] + "…"
         return plain.encode("utf-8", "replace")
+
+
+def kept(texts: Iterable[str], excerpts: Excerpts | None) -> Iterable[str]:
+    """Return texts that leave an excerpt when they are gone through, if there is where to."""
+    if excerpts is None or isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        return texts
+    return excerpts.keeping(texts)

@@ -340,8 +340,7 @@ class DXML(VotingRanker):
     def _label_graph(self, Y: csr_matrix) -> csr_matrix:
         if self.hierarchy is None:
             return label_graph(Y, self.settings_["edges"])
-        names = self._labels.names or getattr(self, "label_names_", None)
-        return hierarchy_graph(self.hierarchy, Y.shape[1], names)
+        return hierarchy_graph(self.hierarchy, Y.shape[1], self._labels.names)
 
     def _training(self, X: csr_matrix) -> NetworkTraining:
         same = ("n_walks", "walk_length", "window", "n_clusters", "storage", "device")

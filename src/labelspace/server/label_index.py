@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelspace.label_map import Relations
+from labelspace.label_map import LabelMap, Relations, label_map, label_profiles
 from labelspace.server.batcher import Batcher
-from labelspace.server.labelmap import positions, profiles_of
-from labelspace.server.labelsearch import LabelSearch
+from labelspace.server.label_search import LabelSearch
 from labelspace.server.served import Served
 from labelspace.server.tagging import to_json
 
@@ -34,8 +33,7 @@ class _Made:
     n_examples: int
     search: LabelSearch | None = None
     relations: Relations | None = None
-    kind: str = "tree"
-    places: NDArray[np.float32] | None = None
+    map: LabelMap | None = None
 
 
 class LabelIndex:
@@ -90,15 +88,16 @@ class LabelIndex:
 
 
 def _taken(served: Served) -> tuple[_Made, Any]:
+    ranker = served.estimator
     names = [served.name(label) for label in range(served.n_labels)]
-    counts = np.array(served.estimator.label_counts_, dtype=np.int64)
-    return _Made(served, names, counts, served.estimator.n_examples_), profiles_of(served)
+    counts = np.array(ranker.label_counts_, dtype=np.int64)
+    return _Made(served, names, counts, ranker.n_examples_), label_profiles(ranker)
 
 
 def _make(made: _Made, profiles: Any) -> None:
     made.search = LabelSearch(made.names, made.counts)
     made.relations = Relations(profiles, made.counts)
-    made.kind, made.places = positions(made.served, made.relations)
+    made.map = label_map(made.served.estimator, made.relations)
 
 
 def _found(made: _Made, label: int) -> dict[str, Any]:
@@ -117,17 +116,16 @@ def _found(made: _Made, label: int) -> dict[str, Any]:
 
 
 def _map_json(made: _Made, limit: int) -> bytes:
-    assert made.relations is not None
-    assert made.places is not None
-    shown = np.argsort(made.relations.rank)[:limit]
+    assert made.map is not None
+    shown, places = made.map.labels[:limit], made.map.places[:limit].astype(float)
     answer = {
-        "kind": made.kind,
+        "kind": made.map.kind,
         "total": len(made.names),
         "label": shown.tolist(),
         "name": [made.names[label] for label in shown],
         "count": made.counts[shown].tolist(),
-        "x": np.round(made.places[shown, 0].astype(float), 5).tolist(),
-        "y": np.round(made.places[shown, 1].astype(float), 5).tolist(),
+        "x": np.round(places[:, 0], 5).tolist(),
+        "y": np.round(places[:, 1], 5).tolist(),
         "model": made.served.version,
     }
     return gzip.compress(to_json(answer), 6, mtime=0)

@@ -9,8 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from labelspace.cli.app import app
-from labelspace.cli.label_map import map_of, page
+from labelspace.cli.draw_map import drawing_of, page
 from labelspace.models import Hyperbolic, MostCommon, NearestNeighbors, OneVsAll
+from labelspace.tagger import Tagger
 from tests.planted import planted_corpus
 
 
@@ -32,7 +33,7 @@ def _run(*arguments: object):
 
 @pytest.mark.parametrize(
     ("model", "kind"),
-    [("flat", "poincare"), ("deep", "projection"), ("ova", "projection"), ("rows", "tree")],
+    [("flat", "poincare"), ("deep", "tree"), ("ova", "tree"), ("rows", "tree")],
 )
 def test_a_page_holds_every_label_and_nothing_from_elsewhere(
     folder: Path, tmp_path: Path, model: str, kind: str
@@ -69,5 +70,6 @@ def test_wrong_files_are_refused(folder: Path, arguments: list[str]) -> None:
 def test_names_cannot_end_the_data() -> None:
     model = Hyperbolic(dim=2, n_learners=1, random_state=0)
     model.fit([[1.0, 0.0], [0.0, 1.0]], [["</script><b>"], ["plain"]])
-    label_map = map_of(model)._replace(names=["</script><b>", "plain"])
-    assert "</script><b>" not in page(label_map)
+    drawing = drawing_of(Tagger.around(model))
+    assert "</script><b>" in drawing.names
+    assert "</script><b>" not in page(drawing)

@@ -11,11 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelspace import Tagger
-from labelspace.label_map import Relations
-from labelspace.models import MostCommon, NearestNeighbors, OneVsAll
-from labelspace.server.labelmap import positions, profiles_of
-from labelspace.server.labelsearch import LabelSearch
-from labelspace.server.served import Served
+from labelspace.models import NearestNeighbors
+from labelspace.server.label_search import LabelSearch
 from tests.planted import planted_corpus
 from tests.server.texts import TRAP
 
@@ -77,30 +74,6 @@ def test_search_finds_what_a_plain_loop_finds(names: list[str], query: str):
     found = LabelSearch(plain, np.ones(len(plain), dtype=np.int64)).find(query)
     assert set(found) == expected
     assert len(found) == len(expected)
-
-
-@pytest.mark.parametrize("kind", [NearestNeighbors, OneVsAll, MostCommon])
-def test_every_method_has_a_map(kind: Any):
-    X, Y = planted_corpus()
-    served = Served(kind().fit(X, Y))
-    relations = Relations(profiles_of(served), served.estimator.label_counts_)
-    kind_of_map, places = positions(served, relations)
-    assert kind_of_map == "tree"
-    assert places.shape == (12, 2)
-    assert np.isfinite(places).all()
-    assert (np.linalg.norm(places, axis=1) <= 1 + 1e-6).all()
-    assert len(np.unique(places.round(6), axis=0)) == 12
-
-
-def test_a_models_own_map_is_shown():
-    X, Y = planted_corpus()
-    model = MostCommon().fit(X, Y)
-    model.label_map_ = np.random.default_rng(0).uniform(-0.7, 0.7, size=(12, 2))
-    served = Served(model)
-    relations = Relations(None, model.label_counts_)
-    kind, places = positions(served, relations)
-    assert kind == "poincare"
-    np.testing.assert_allclose(places, model.label_map_, rtol=1e-5)
 
 
 def test_the_map_lists_the_most_frequent_labels_first(client: Any, trained: Tagger):

@@ -1,0 +1,52 @@
+"""What the commands read: models, corpora to learn from, and corpora for a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from labelspace import progress
+from labelspace.data import Corpus, read_corpus
+from labelspace.errors import DataError
+from labelspace.tagger import Tagger
+
+
+def load_tagger(folder: Path, n_threads: int | None = None) -> Tagger:
+    """Load a model folder, to be used with so many threads."""
+    with progress.task(f"Loading {folder}"):
+        tagger = Tagger.load(folder)
+    tagger.estimator_.n_threads = n_threads
+    return tagger
+
+
+def read_to_learn(path: Path) -> Corpus:
+    """Read a corpus to learn from; one without rows or without features is an error."""
+    with progress.task(f"Reading {path}"):
+        corpus = read_corpus(path)
+    if len(corpus) == 0:
+        raise DataError(f"{path} has no rows: give a corpus with at least one.")
+    if corpus.X is not None and corpus.n_features == 0:
+        raise DataError(f"{path} has no features: give a corpus with at least one.")
+    return corpus
+
+
+def read_for(tagger: Tagger, path: str | Path) -> Corpus:
+    """Read a corpus so that its columns are those of ``tagger``."""
+    ranker = tagger.estimator_
+    with progress.task(f"Reading {path}"):
+        corpus = read_corpus(
+            path,
+            n_features=None if tagger.takes_text else ranker.n_features_in_,
+            n_labels=ranker.n_labels_,
+            label_names=tagger.label_names_,
+            feature_names=None if tagger.takes_text else ranker.feature_names_,
+        )
+    if tagger.takes_text and corpus.texts is None:
+        raise DataError(
+            f"{path} holds features, but this model was trained on text: give a corpus of text."
+        )
+    if not tagger.takes_text and corpus.X is None:
+        raise DataError(
+            f"{path} holds text, but this model was trained on features: give a corpus with the "
+            f"same {ranker.n_features_in_:,} features."
+        )
+    return corpus

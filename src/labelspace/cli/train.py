@@ -1,0 +1,67 @@
+"""``labelspace train``: a corpus in, a model folder out, and what it cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from labelspace import metrics, models, progress
+from labelspace.cli import output
+from labelspace.cli.evaluate import evaluate
+from labelspace.cli.inputs import read_for, read_to_learn
+from labelspace.data import Corpus
+from labelspace.data.formats.compression import check_readable
+from labelspace.store import folders
+from labelspace.tagger import Tagger
+
+
+def run_train(
+    corpus: Path,
+    out: Path,
+    method: str,
+    parameters: dict[str, Any],
+    *,
+    valid: Path | None,
+    as_json: bool,
+) -> None:
+    """Train a method on the corpus in a file, and save the model in the folder ``out``."""
+    models.make(method, **parameters)._validate_params()  # before a long read
+    folders.check_replaceable(out)
+    if valid is not None:
+        check_readable(valid)
+    tagger, result = train(read_to_learn(corpus), method, parameters)
+    with progress.task(f"Saving {out}"):
+        tagger.save(out)
+    result["model_mib"] = round(folders.size_in_bytes(out) / (1 << 20), 2)
+    result["out"] = str(out)
+    if valid is not None:
+        result["valid"], _ = evaluate(
+            tagger, read_for(tagger, valid), A=metrics.PROPENSITY_A, B=metrics.PROPENSITY_B
+        )
+    if as_json:
+        output.print_json(result)
+        return
+    print(
+        f"{method}: {result['n_examples']:,} rows, {result['n_labels']:,} labels, "
+        f"{result['train_seconds']:.1f} s ({result['cpu_seconds']:.1f} s of CPU), "
+        f"{result['model_mib']:.1f} MiB in {out}"
+    )
+    if valid is not None:
+        output.print_table(f"On {valid}", [result["valid"]])
+
+
+def train(corpus: Corpus, method: str, parameters: dict[str, Any]) -> tuple[Tagger, dict[str, Any]]:
+    """Train a method on a corpus; return the tagger and what it cost."""
+    with progress.task(f"Training {method} on {len(corpus):,} rows"), output.Meter() as meter:
+        tagger = Tagger(method, **parameters).fit(corpus.rows, corpus.Y, corpus.label_names)
+    peak = output.Meter.peak_rss_mib()
+    cost = {
+        "method": method,
+        "n_examples": len(corpus),
+        "n_features": tagger.estimator_.n_features_in_,
+        "n_labels": corpus.n_labels,
+        "train_seconds": round(meter.wall_seconds, 3),
+        "cpu_seconds": round(meter.cpu_seconds, 3),
+        "peak_rss_mib": None if peak is None else round(peak, 1),
+    }
+    return tagger, cost
