@@ -49,7 +49,6 @@ REPEATED_MODULES = {
     "app": "what is started: the command line, and the service",
     "demo": _VERB,
     "info": _VERB,
-    "label_map": _VERB,
 }
 REPEATED_CLASSES: dict[str, str] = {}
 LONG_MODULES: dict[str, str] = {}
