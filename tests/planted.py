@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from labelspace.graph.tree import Tree
+from labelspace.graph.tree import Labels, Tree, grow_tree
 
 
 def planted_corpus(
@@ -38,3 +38,24 @@ def tree_problem(n_rows: int = 80, several: bool = False) -> tuple[csr_matrix, T
         Y[scores > 0.9] = 1
     tree = Tree.from_nested([[0, 1, 2], [3, 4]], n_labels=5)
     return csr_matrix(X), tree, tree.positive_nodes(csr_matrix(Y))
+
+
+def random_tree(n_labels: int, *, branching: int, leaf_size: int) -> Tree:
+    """Return a tree of labels in random order."""
+    random = np.random.default_rng(0)
+
+    def split(held: Labels) -> list[Labels]:
+        n_parts = min(branching, max(2, -(-held.size // leaf_size)))
+        return np.array_split(random.permutation(held), n_parts)
+
+    return grow_tree(np.arange(n_labels), n_labels, split, leaf_size=leaf_size)
+
+
+def grouped_affinity(n_groups: int, size: int, seed: int = 0) -> csr_matrix:
+    """Labels in groups, alike within and little between."""
+    random = np.random.default_rng(seed)
+    n = n_groups * size
+    alike = (random.random((n, n)) < 0.05) * 0.1
+    for start in range(0, n, size):
+        alike[start : start + size, start : start + size] += random.random((size, size))
+    return csr_matrix(alike + alike.T)

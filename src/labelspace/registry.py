@@ -44,7 +44,9 @@ METHODS: dict[str, Method] = {
         ),
     ),
     "label-tree": Method(
-        "label_trees.label_tree:LabelTree", "a linear predictor at each node of a label tree"
+        "label_trees.label_tree:LabelTree",
+        "a linear predictor at each node of a label tree",
+        ("label_trees.settings:LabelTreeSettings",),
     ),
     "hyperbolic": Method(
         "hyperbolic.model:Hyperbolic",
@@ -62,10 +64,12 @@ METHODS: dict[str, Method] = {
     "label-embedding-tree": Method(
         "label_trees.label_embedding_tree:LabelEmbeddingTree",
         "a label tree that is walked in a small space",
+        ("label_trees.settings:LabelEmbeddingTreeSettings",),
     ),
     "balanced-label-tree": Method(
         "label_trees.balanced_label_tree:BalancedLabelTree",
         "a label tree with learned, overlapping splits of bounded cost",
+        ("label_trees.settings:BalancedLabelTreeSettings",),
     ),
     "hierarchicalxc": Method(
         "hierarchical_xc.model:HierarchicalXC",

@@ -8,8 +8,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from labelspace.linear.node_classifiers import train_node_classifiers
-from labelspace.models.hierarchical_xc.complete_link import complete_link_tree
-from tests.planted import planted_corpus
+from tests.planted import planted_corpus, random_tree
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +16,7 @@ def problem():
     X, Y = planted_corpus(150)
     X = csr_matrix(X, dtype=np.float32)
     Y = csr_matrix(Y, dtype=np.float32)
-    tree = complete_link_tree(Y)
+    tree = random_tree(Y.shape[1], branching=2, leaf_size=1)
     return X, tree, tree.positive_nodes(Y)
 
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from benchmarks.studies.source import Split
 from benchmarks.studies.study import Figures
-from labelspace.graph.tree import Tree, flat
+from labelspace.graph.tree import Tree, flat_tree
 from labelspace.linear.node_classifiers import train_node_classifiers
 from labelspace.linear.squared_hinge import LinearClassifiers
 from labelspace.models.hierarchical_xc.best_first import BestFirstIndex
@@ -28,12 +28,12 @@ def outside(model: Any, split: Split, name: str) -> tuple[TopK, Figures]:
     right = tree.positive_nodes(split.Y)
     if name == "nodes learn from all rows":
         # All nodes as children of one root that every row with a label is at.
-        every_node = flat(np.arange(tree.n_nodes), tree.n_nodes)
+        every_node = flat_tree(np.arange(tree.n_nodes), tree.n_nodes)
         at_root = csr_matrix(right.sum(axis=1) > 0, dtype=np.float32)
         everywhere = csr_matrix(np.hstack([at_root.toarray(), right.toarray()]))
         trained = train_node_classifiers(Z, every_node, everywhere, **settings)
         index = BestFirstIndex(tree, csr_matrix(trained.weights[1:]), trained.biases[1:])
-        found = index.walk(Z_test, 5)
+        found = index.search(Z_test, 5)
         return found.top, {"visited": float(found.n_products.mean()), **figures}
     trained = train_node_classifiers(Z, tree, right, **settings)
     reached, likely, n_asked = _decide(tree, trained, Z_test)

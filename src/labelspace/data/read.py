@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from io import BufferedReader
 from pathlib import Path
 
 import numpy as np
@@ -41,10 +42,6 @@ def read_corpus(
     feature_names : sequence of str, optional
         Names of the columns of ``X``, for corpora whose features are words; others are left out.
 
-    Returns
-    -------
-    Corpus
-
     Warns
     -----
     LabelspaceWarning
@@ -62,34 +59,16 @@ def read_corpus(
            [0., 1., 0.]], dtype=float32)
     """
     path = Path(path)
+    if feature_names is not None and n_features is None:
+        n_features = len(feature_names)
     wanted = ColumnSpec(
         n_features=n_features,
         n_labels=n_labels,
         label_names=None if label_names is None else list(label_names),
         feature_names=None if feature_names is None else list(feature_names),
     )
-    if wanted.feature_names is not None and n_features is None:
-        wanted = ColumnSpec(
-            len(wanted.feature_names), n_labels, wanted.label_names, wanted.feature_names
-        )
     with open_input(path) as stream:
-        name = detect_format(stream.peek(HEAD_SIZE), path)
-        if name in ("xc", "svmlight"):
-            from labelspace.data.formats.xc import read_xc_text
-
-            corpus = read_xc_text(stream, path, wanted)
-        elif name == "tsv":
-            from labelspace.data.formats.tsv import read_tsv
-
-            corpus = read_tsv(stream, path, wanted)
-        elif name == "jsonl":
-            from labelspace.data.formats.jsonl import read_jsonl
-
-            corpus = read_jsonl(stream, path, wanted)
-        else:
-            from labelspace.data.formats.npz import read_npz
-
-            corpus = read_npz(stream, path, wanted)
+        corpus = _reader(detect_format(stream.peek(HEAD_SIZE), path))(stream, path, wanted)
     _warn_of_empty_rows(corpus, path)
     return corpus
 
@@ -99,6 +78,25 @@ def format_of(path: str | os.PathLike[str]) -> str:
     path = Path(path)
     with open_input(path) as stream:
         return detect_format(stream.peek(HEAD_SIZE), path)
+
+
+def _reader(name: str) -> Callable[[BufferedReader, Path, ColumnSpec], Corpus]:
+    """Return what reads a format; only that one is imported."""
+    if name in ("xc", "svmlight"):
+        from labelspace.data.formats.xc import read_xc_text
+
+        return read_xc_text
+    if name == "tsv":
+        from labelspace.data.formats.tsv import read_tsv
+
+        return read_tsv
+    if name == "jsonl":
+        from labelspace.data.formats.jsonl import read_jsonl
+
+        return read_jsonl
+    from labelspace.data.formats.npz import read_npz
+
+    return read_npz
 
 
 def _warn_of_empty_rows(corpus: Corpus, path: Path) -> None:

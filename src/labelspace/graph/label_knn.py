@@ -90,38 +90,35 @@ def label_knn(
     if queries is None:
         queries, first_query = Y, 0
     columns = csc_matrix(Y)
-    counts = np.diff(columns.indptr).astype(np.int64)
-    kept = shortest_lists(counts, budget * Y.shape[0])
-    sizes = np.diff(Y.indptr).astype(np.float32)
-    query_sizes = np.diff(queries.indptr).astype(np.float32)
-    if similarity == "cosine":
-        query_norms, norms = np.sqrt(query_sizes), np.sqrt(sizes)
-    else:
-        query_norms, norms = np.ones_like(query_sizes), sizes
+    kept = shortest_lists(np.diff(columns.indptr).astype(np.int64), budget * Y.shape[0])
+    norms = _norms(queries, Y, similarity)
+    asked = queries.indptr, queries.indices
+    lists = columns.indptr, columns.indices, kept
     n_queries = queries.shape[0]
     neighbors = np.full((n_queries, n_neighbors), -1, dtype=np.int32)
     similarities = np.zeros((n_queries, n_neighbors), dtype=np.float32)
+    first = -1 if first_query is None else first_query
 
     def fill(start: int) -> None:
+        end = min(start + _BLOCK, n_queries)
         _kernels.label_neighbors(
-            start,
-            min(start + _BLOCK, n_queries),
-            -1 if first_query is None else first_query,
-            queries.indptr,
-            queries.indices,
-            columns.indptr,
-            columns.indices,
-            kept,
-            query_norms,
-            norms,
-            seed,
-            neighbors,
-            similarities,
+            *(start, end, first), *asked, *lists, *norms, seed, neighbors, similarities
         )
 
     with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
         list(pool.map(fill, range(0, n_queries, _BLOCK)))
     return LabelGraph(neighbors, similarities)
+
+
+def _norms(
+    queries: csr_matrix, Y: csr_matrix, similarity: str
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return what the labels in common are divided by, for queries and for rows."""
+    query_sizes = np.diff(queries.indptr).astype(np.float32)
+    sizes = np.diff(Y.indptr).astype(np.float32)
+    if similarity == "cosine":
+        return np.sqrt(query_sizes), np.sqrt(sizes)
+    return np.ones_like(query_sizes), sizes
 
 
 def shortest_lists(counts: NDArray[np.int64], budget: int) -> NDArray[np.bool_]:

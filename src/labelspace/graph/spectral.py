@@ -1,29 +1,36 @@
-"""Spectral clustering and Laplacian eigenmaps of a sparse affinity.
+"""The spectrum of a sparse affinity: what its Laplacian says of which nodes belong together.
 
-Both look at the eigenvectors of the normalised affinity D^-½ A D^-½ with the largest eigenvalues,
-which are those of the Laplacian with the smallest. Label trees split a set of labels by k-means
-on them; label vectors are made of them as they are:
+The eigenvectors of the normalised affinity D^-½ A D^-½ with the largest eigenvalues are those of
+the Laplacian with the smallest: they vary slowly along edges. Clusters are read off them, and
+coordinates are made of them:
 
     min_V  Σ_ij A_ij ‖V_i − V_j‖²   such that   Vᵀ D V = I,   D_ii = Σ_j A_ij
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse import csc_matrix, csr_matrix, diags, identity
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh, splu
 
-from labelspace.graph import _tree_kernels
-from labelspace.graph.tree import Labels, Tree, grow
+BACKGROUND = 0.05  # affinity of all with all, as a share of the mean: it joins what is apart
+_DENSE = 400  # up to so many nodes a dense solver is quicker
 
-_DENSE = 400  # up to so many labels a dense solver is quicker
-_EVERYWHERE = 0.05  # affinity of all with all, as a share of the mean: it joins what is apart
+
+class Spectrum(NamedTuple):
+    """The largest eigenvalues, their vectors (n, n_vectors), and the degrees D (n,)."""
+
+    values: NDArray[np.float64]
+    vectors: NDArray[np.float64]
+    degrees: NDArray[np.float64]
 
 
 def laplacian_eigenmaps(affinity: csr_matrix, dim: int, seed: int = 0) -> NDArray[np.float32]:
-    """Return ``dim`` coordinates of each label, V with Vᵀ D V = I; the constant one is left out.
+    """Return ``dim`` coordinates of each node, V with Vᵀ D V = I; the constant one is left out.
 
     A little affinity of all with all is added, as a graph in pieces has no single answer; so D is
     that of the sum.
@@ -35,119 +42,55 @@ def laplacian_eigenmaps(affinity: csr_matrix, dim: int, seed: int = 0) -> NDArra
     (4, 2)
     """
     n = affinity.shape[0]
-    found, degrees = _eigenvectors(affinity, min(dim + 1, n), seed, tol=1e-5)
+    _, found, degrees = leading_eigenvectors(
+        affinity, min(dim + 1, n), background=BACKGROUND, tol=1e-5, seed=seed
+    )
     V = np.zeros((n, dim))
     V[:, : found.shape[1] - 1] = found[:, 1:] / np.sqrt(degrees)[:, np.newaxis]
     return V.astype(np.float32)
 
 
-def spectral_split(
-    affinity: csr_matrix, n_parts: int, *, balance: float = 0.0, seed: int = 0
-) -> list[Labels]:
-    """Return the labels of each part of a spectral clustering.
+def leading_eigenvectors(
+    affinity: csr_matrix,
+    n_vectors: int,
+    *,
+    background: float = 0.0,
+    tol: float = 0.0,
+    max_restarts: int | None = None,
+    seed: int = 0,
+) -> Spectrum:
+    """Return the leading eigenvectors of D^-½ A D^-½, largest eigenvalue first.
 
     Parameters
     ----------
-    affinity : csr_matrix of shape (n_labels, n_labels)
+    affinity : csr_matrix of shape (n, n)
         Symmetric, not negative.
-    n_parts : int
-    balance : float
-        No part is larger than the mean size divided by this: 1 makes parts of one size, 0 leaves
-        them as they come.
+    n_vectors : int
+    background : float
+        Affinity of all with all that is added, as a share of the mean.
+    tol : float
+        How exact eigenvalues are; 0 is as exact as floats can be.
+    max_restarts : int, optional
+        Restarts of Lanczos' iteration. It is quick where eigenvalues stand apart; on long thin
+        graphs they crowd below one. A graph that is not solved by then is factorised, which costs
+        little on those; without a bound, what has converged is taken.
 
     Examples
     --------
-    >>> alike = csr_matrix([[1, 0.9, 0, 0.1], [0.9, 1, 0.1, 0], [0, 0.1, 1, 0.8], [0.1, 0, 0.8, 1]])
-    >>> sorted(part.tolist() for part in spectral_split(alike, 2))
-    [[0, 1], [2, 3]]
+    >>> path = csr_matrix([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    >>> abs(leading_eigenvectors(path, 2).values.round(2))
+    array([1., 0.])
     """
-    n = affinity.shape[0]
-    if n <= n_parts:
-        return list(np.arange(n).reshape(-1, 1))
-    vectors, _ = _eigenvectors(affinity, n_parts, seed, tol=1e-2)
-    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return kmeans_split(vectors / lengths, n_parts, balance=balance, seed=seed)
-
-
-def kmeans_split(
-    points: NDArray[np.floating], n_parts: int, *, balance: float = 0.0, seed: int = 0
-) -> list[Labels]:
-    """Return the points of each part of a k-means clustering with bounded sizes."""
-    n = points.shape[0]
-    room = n if balance == 0 else min(n, int(np.ceil(n / (n_parts * balance) - 1e-9)))
-    random = np.random.default_rng(seed)
-    points = np.ascontiguousarray(points, dtype=np.float32)
-    start = _tree_kernels.spread_out(points, n_parts, random.random(n_parts))
-    part_of = _tree_kernels.bounded_kmeans(points, start, room, 30)
-    return [np.flatnonzero(part_of == part) for part in range(n_parts)]
-
-
-def spectral_tree(
-    affinity: csr_matrix,
-    labels: Labels,
-    *,
-    branching: int,
-    leaf_size: int = 1,
-    max_depth: int | None = None,
-    balance: float = 0.0,
-    seed: int = 0,
-) -> Tree:
-    """Return the tree of ``labels`` that comes from recursive spectral clustering.
-
-    Examples
-    --------
-    >>> alike = csr_matrix([[1, 0.9, 0, 0.1], [0.9, 1, 0.1, 0], [0, 0.1, 1, 0.8], [0.1, 0, 0.8, 1]])
-    >>> tree = spectral_tree(alike, np.arange(4), branching=2)
-    >>> sorted(tree.labels_of(node).tolist() for node in tree.children(0))
-    [[0, 1], [2, 3]]
-    """
-
-    def split(held: Labels) -> list[Labels]:
-        alike = csr_matrix(affinity[held][:, held])
-        n_parts = _n_parts(held, branching, leaf_size)
-        return [held[one] for one in spectral_split(alike, n_parts, balance=balance, seed=seed)]
-
-    return grow(labels, affinity.shape[0], split, leaf_size=leaf_size, max_depth=max_depth)
-
-
-def random_tree(
-    labels: Labels,
-    n_labels: int,
-    *,
-    branching: int,
-    leaf_size: int = 1,
-    max_depth: int | None = None,
-    seed: int = 0,
-) -> Tree:
-    """Return a balanced tree of ``labels`` in random order: what learned trees have to beat."""
-    random = np.random.default_rng(seed)
-
-    def split(held: Labels) -> list[Labels]:
-        n_parts = _n_parts(held, branching, leaf_size)
-        return [np.sort(part) for part in np.array_split(random.permutation(held), n_parts)]
-
-    return grow(labels, n_labels, split, leaf_size=leaf_size, max_depth=max_depth)
-
-
-def _n_parts(held: Labels, branching: int, leaf_size: int) -> int:
-    """Return how many children to make: no more than leaf-sized ones need."""
-    return min(branching, max(2, -(-held.size // leaf_size)))
-
-
-def _eigenvectors(
-    affinity: csr_matrix, n_vectors: int, seed: int, tol: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the leading eigenvectors of D^-½ A D^-½, largest eigenvalue first, and D."""
     n = affinity.shape[0]
     affinity = csr_matrix(affinity, dtype=np.float64)
     sums = np.asarray(affinity.sum(axis=1)).ravel()
-    everywhere = max(_EVERYWHERE * sums.mean(), 1e-12) / n
+    everywhere = max(background * sums.mean(), 1e-12) / n if background else 0.0
     degrees = sums + everywhere * n
     scales = 1.0 / np.sqrt(degrees)
-    if n <= _DENSE:
+    if n <= max(_DENSE, n_vectors):
         dense = (affinity.toarray() + everywhere) * scales * scales[:, np.newaxis]
-        vectors = eigh(dense, subset_by_index=[n - n_vectors, n - 1])[1]
-        return vectors[:, ::-1], degrees
+        values, vectors = eigh(dense, subset_by_index=[n - n_vectors, n - 1])
+        return Spectrum(values[::-1], vectors[:, ::-1], degrees)
 
     def product(x: NDArray[np.float64]) -> NDArray[np.float64]:
         scaled = scales * x.ravel()
@@ -156,13 +99,47 @@ def _eigenvectors(
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     start = np.random.default_rng(seed).random(n)
     try:
-        values, vectors = eigsh(
-            operator, k=n_vectors, which="LA", v0=start, tol=tol, ncv=min(n, 2 * n_vectors + 20)
+        values, vectors = _lanczos(operator, n_vectors, start, tol, max_restarts)
+    except ArpackNoConvergence:
+        values, vectors = _factorised(affinity, scales, n_vectors, start)
+    order = np.argsort(-values, kind="stable")
+    return Spectrum(values[order], vectors[:, order], degrees)
+
+
+def _lanczos(
+    operator: LinearOperator,
+    n_vectors: int,
+    start: NDArray[np.float64],
+    tol: float,
+    max_restarts: int | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the largest eigenvalues; those that have converged, unless restarts are bounded."""
+    ncv = min(len(start), 2 * n_vectors + 20)
+    nothing = np.zeros(1), start[:, np.newaxis]
+    try:
+        return eigsh(
+            operator, n_vectors, which="LA", v0=start, ncv=ncv, maxiter=max_restarts, tol=tol
         )
     except ArpackNoConvergence as unfinished:
-        values, vectors = unfinished.eigenvalues, unfinished.eigenvectors
-        if not len(values):
-            values, vectors = np.zeros(1), start[:, np.newaxis]
+        if max_restarts is not None:
+            raise
+        found = unfinished.eigenvalues, unfinished.eigenvectors
+        return found if len(found[0]) else nothing
     except ArpackError:
-        values, vectors = np.zeros(1), start[:, np.newaxis]
-    return vectors[:, np.argsort(-values, kind="stable")], degrees
+        return nothing
+
+
+def _factorised(
+    affinity: csr_matrix, scales: NDArray[np.float64], n_vectors: int, start: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return eigenvalues near one, all of which are below it, by inverting a shifted matrix."""
+    n, shift = affinity.shape[0], 1.0 + 1e-9
+    scaled = csr_matrix(diags(scales) @ affinity @ diags(scales))
+    factors = splu(
+        csc_matrix(shift * identity(n) - scaled),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    inverse = LinearOperator((n, n), matvec=lambda x: -factors.solve(x), dtype=np.float64)
+    return eigsh(scaled, n_vectors, sigma=shift, OPinv=inverse, v0=start)

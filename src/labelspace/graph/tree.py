@@ -140,7 +140,7 @@ class Tree(Storable):
         return _ones(csr_matrix(Y @ self.membership()))
 
 
-def grow(
+def grow_tree(
     labels: Labels, n_labels: int, split: Split, *, leaf_size: int, max_depth: int | None = None
 ) -> Tree:
     """Return the tree that comes from splitting sets of labels again and again.
@@ -183,10 +183,10 @@ def grow(
     return Tree(first_child, np.array(leaf_labels), n_labels)
 
 
-def flat(labels: Labels, n_labels: int) -> Tree:
+def flat_tree(labels: Labels, n_labels: int) -> Tree:
     """Return the tree that is none: all labels are children of the root.
 
-    >>> flat(np.array([3, 5]), 6).leaf_labels
+    >>> flat_tree(np.array([3, 5]), 6).leaf_labels
     array([-1,  3,  5])
     """
     first_child = np.full(labels.size + 2, labels.size + 1, dtype=np.int64)

@@ -13,7 +13,6 @@ would mix them; its Laplacian gives the clusters, and within each cluster the co
 from __future__ import annotations
 
 import os
-from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -27,12 +26,12 @@ from sklearn.base import (
 )
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelspace import store, threads
 from labelspace.manifold.self_expression import SelfExpression, express
-from labelspace.manifold.spectrum import connected, slowest
+from labelspace.manifold.spectrum import component_eigenmaps, join_components
+from labelspace.parameters import real, whole
 
 Fitted = TypeVar("Fitted", bound="SMCE")
 
@@ -101,14 +100,14 @@ class SMCE(
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_candidates": [Interval(Integral, 1, None, closed="left")],
-        "penalty": [Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [whole()],
+        "n_components": [whole()],
+        "n_candidates": [whole()],
+        "penalty": [real(0)],
+        "tol": [real(0)],
+        "max_iter": [whole()],
         "random_state": ["random_state"],
-        "n_threads": [Interval(Integral, 1, None, closed="left"), None],
+        "n_threads": [whole(), None],
     }
 
     def __init__(
@@ -151,12 +150,12 @@ class SMCE(
         edges = solved.as_csr(solved.edges(), n_distinct)
         graph = csr_matrix(edges.maximum(edges.T))
         distances = solved.as_csr(solved.distances, n_distinct)
-        whole = connected(
+        whole = join_components(
             graph,
             points,
             distances,
             smallest=_CHIP * n_distinct / self.n_clusters,
-            n_pieces=self.n_clusters,
+            n_components=self.n_clusters,
         )
         labels = self._clusters(whole)
         embedding = np.zeros((n_distinct, self.n_components))
@@ -165,8 +164,8 @@ class SMCE(
             if inside.size > 1:
                 part = csr_matrix(graph[inside][:, inside])
                 known = csr_matrix(distances[inside][:, inside])
-                part = connected(part, points[inside], known)
-                embedding[inside] = slowest(part, self.n_components + 1)[:, 1:]
+                part = join_components(part, points[inside], known)
+                embedding[inside] = component_eigenmaps(part, self.n_components + 1)[:, 1:]
         self.labels_ = labels[copied].astype(np.int32)
         self.embedding_ = embedding[copied]
         self.sorted_coefficients_ = np.array(
@@ -232,7 +231,7 @@ class SMCE(
         """Return the parts of a graph that hang together least, by its Laplacian."""
         if self.n_clusters == 1:
             return np.zeros(graph.shape[0], dtype=np.int64)
-        vectors = slowest(graph, self.n_clusters)
+        vectors = component_eigenmaps(graph, self.n_clusters)
         seed = check_random_state(self.random_state).randint(1 << 31)
         means = KMeans(self.n_clusters, n_init=10, random_state=seed).fit(vectors)
         _, first, number = np.unique(means.labels_, return_index=True, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Compiled loops of the walk through a label tree."""
+"""Compiled loops of beam search in a label tree."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def chunks(indptr, indices, data, parents, n_nodes):
 
 
 @njit(cache=True, nogil=True)
-def walk(
+def beam_search(
     rows,
     predictors,
     biases,

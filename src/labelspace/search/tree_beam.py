@@ -24,14 +24,14 @@ from labelspace.topk import TopK
 LINKS = {"logistic": kernels.LOGISTIC, "softmax": kernels.SOFTMAX}
 
 
-class BeamResult(NamedTuple):
+class TreeSearchResult(NamedTuple):
     """The labels found, and how many inner products each row took."""
 
     top: TopK
     n_products: NDArray[np.int64]
 
     @classmethod
-    def stack(cls, parts: Sequence[BeamResult]) -> BeamResult:
+    def stack(cls, parts: Sequence[TreeSearchResult]) -> TreeSearchResult:
         """Put the answers to consecutive blocks together, with scores as probabilities."""
         top = TopK.stack([part.top for part in parts])
         np.exp(top.scores, out=top.scores, where=top.labels >= 0)
@@ -43,7 +43,7 @@ class BeamResult(NamedTuple):
         return float(1.0 - np.mean(hits > 0))
 
 
-class _Walkable(Storable):
+class _BeamSearch(Storable):
     """What both kinds of index have: the tree, biases, and how scores become probabilities."""
 
     def __init__(
@@ -54,9 +54,11 @@ class _Walkable(Storable):
         self.link = link
         self.sharpness = float(sharpness)
 
-    def _walk(self, rows: Any, n_rows: int, predictors: Any, k: int, beam: int) -> BeamResult:
-        found = BeamResult(TopK.empty(n_rows, k), np.zeros(n_rows, dtype=np.int64))
-        kernels.walk(
+    def _search(
+        self, rows: Any, n_rows: int, predictors: Any, k: int, beam: int
+    ) -> TreeSearchResult:
+        found = TreeSearchResult(TopK.empty(n_rows, k), np.zeros(n_rows, dtype=np.int64))
+        kernels.beam_search(
             rows,
             predictors,
             self.biases,
@@ -72,7 +74,7 @@ class _Walkable(Storable):
         return found
 
 
-class TreeIndex(_Walkable):
+class TreeIndex(_BeamSearch):
     """A label tree with a sparse linear predictor at each node.
 
     Parameters
@@ -91,7 +93,7 @@ class TreeIndex(_Walkable):
     >>> tree = Tree.from_nested([[0, 1], 2], n_labels=3)
     >>> weights = csr_matrix([[0, 0], [1, -1], [-1, 1], [1, -1], [-1, -1]], dtype=np.float32)
     >>> index = TreeIndex(tree, weights, np.zeros(5, dtype=np.float32))
-    >>> index.walk(csr_matrix([[0.0, 1.0]], dtype=np.float32), k=1, beam=1).top.labels
+    >>> index.search(csr_matrix([[0.0, 1.0]], dtype=np.float32), k=1, beam=1).top.labels
     array([[2]])
     """
 
@@ -121,8 +123,8 @@ class TreeIndex(_Walkable):
     def n_weights(self) -> int:
         return self.entry_values.shape[0]
 
-    def walk(self, X: csr_matrix, k: int, beam: int) -> BeamResult:
-        """Return the ``k`` best labels that a walk with ``beam`` nodes a level finds."""
+    def search(self, X: csr_matrix, k: int, beam: int) -> TreeSearchResult:
+        """Return the ``k`` best labels that a search with ``beam`` nodes a level finds."""
         rows = X.indptr, X.indices, np.ascontiguousarray(X.data, dtype=np.float32)
         chunks = (
             self.chunk_ptr,
@@ -131,10 +133,10 @@ class TreeIndex(_Walkable):
             self.entry_nodes,
             self.entry_values,
         )
-        return self._walk(rows, X.shape[0], chunks, k, beam)
+        return self._search(rows, X.shape[0], chunks, k, beam)
 
 
-class DenseTreeIndex(_Walkable):
+class DenseTreeIndex(_BeamSearch):
     """A label tree whose nodes are short dense vectors: a step is a product in the small space.
 
     Parameters
@@ -158,7 +160,7 @@ class DenseTreeIndex(_Walkable):
         super().__init__(tree, biases, link, sharpness)
         self.vectors = np.ascontiguousarray(vectors, dtype=np.float32)
 
-    def walk(self, Z: NDArray[np.float32], k: int, beam: int) -> BeamResult:
-        """Return the ``k`` best labels that a walk with ``beam`` nodes a level finds."""
+    def search(self, Z: NDArray[np.float32], k: int, beam: int) -> TreeSearchResult:
+        """Return the ``k`` best labels that a search with ``beam`` nodes a level finds."""
         rows = np.ascontiguousarray(Z, dtype=np.float32)
-        return self._walk(rows, len(Z), self.vectors, k, beam)
+        return self._search(rows, len(Z), self.vectors, k, beam)

@@ -7,9 +7,9 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.sparse import random as random_matrix
 
-from labelspace.graph.spectral import random_tree
 from labelspace.graph.tree import Tree
 from labelspace.models.hierarchical_xc.best_first import BestFirstIndex
+from tests.planted import random_tree
 
 
 def every_leaf(tree: Tree, weights: csr_matrix, biases: np.ndarray, X: csr_matrix) -> np.ndarray:
@@ -28,7 +28,7 @@ def every_leaf(tree: Tree, weights: csr_matrix, biases: np.ndarray, X: csr_matri
 @pytest.fixture(params=[(2, 1, 10), (2, 1, 300), (4, 8, 10)], ids=str)
 def search(request):
     branching, leaf_size, n_features = request.param
-    tree = random_tree(np.arange(100), 100, branching=branching, leaf_size=leaf_size)
+    tree = random_tree(100, branching=branching, leaf_size=leaf_size)
     random = np.random.default_rng(0)
     weights = csr_matrix(
         random_matrix(tree.n_nodes, n_features, 0.3, random_state=0, dtype=np.float32)
@@ -42,7 +42,7 @@ def search(request):
 @pytest.mark.parametrize("k", [1, 5, 100])
 def test_the_labels_are_those_of_looking_at_every_leaf(search, k):
     tree, weights, biases, X = search
-    found = BestFirstIndex(tree, weights, biases).walk(X, k)
+    found = BestFirstIndex(tree, weights, biases).search(X, k)
     expected = every_leaf(tree, weights, biases, X)
     order = np.argsort(-expected, axis=1)[:, :k]
     np.testing.assert_array_equal(found.top.labels, order)
@@ -54,7 +54,7 @@ def test_the_labels_are_those_of_looking_at_every_leaf(search, k):
 def test_few_nodes_are_visited_for_few_labels(search):
     tree, weights, biases, X = search
     index = BestFirstIndex(tree, 20 * weights, biases)
-    few, all_of_them = index.walk(X, 1).n_products, index.walk(X, 100).n_products
+    few, all_of_them = index.search(X, 1).n_products, index.search(X, 100).n_products
     assert np.all(all_of_them == tree.n_nodes - 1)
     assert few.mean() < 0.5 * tree.n_nodes
 
@@ -62,7 +62,7 @@ def test_few_nodes_are_visited_for_few_labels(search):
 def test_labels_without_a_leaf_are_never_found():
     tree = Tree.from_nested([3, 1], n_labels=5)
     index = BestFirstIndex(tree, csr_matrix((3, 2), dtype=np.float32), np.zeros(3))
-    found = index.walk(csr_matrix((1, 2), dtype=np.float32), 4)
+    found = index.search(csr_matrix((1, 2), dtype=np.float32), 4)
     assert found.top.labels.tolist() == [[1, 3, -1, -1]]
 
 

@@ -46,7 +46,9 @@ def test_every_label_can_be_found():
 def test_balance_bounds_the_children_of_a_tree_without_overlap():
     X, Y = planted_corpus(300)
     tree = (
-        BalancedLabelTree(ambiguity=1.0, balance=1.0, branching=4, leaf_size=2, random_state=0)
+        BalancedLabelTree(
+            ambiguity=1.0, branching=4, leaf_size=2, settings={"balance": 1.0}, random_state=0
+        )
         .fit(X, Y)
         .tree_
     )
@@ -56,7 +58,7 @@ def test_balance_bounds_the_children_of_a_tree_without_overlap():
 def test_depth_has_a_bound_with_overlap():
     X, Y = planted_corpus(200)
     model = BalancedLabelTree(
-        ambiguity=3.0, branching=2, leaf_size=1, max_depth=3, random_state=0
+        ambiguity=3.0, branching=2, leaf_size=1, settings={"max_depth": 3}, random_state=0
     ).fit(X, Y)
     assert model.tree_.depth <= 3
     top = model.predict_topk(X, k=12)

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from labelspace.graph.tree import Tree, flat
+from labelspace.graph.tree import Tree, flat_tree
 from labelspace.models.label_trees.one_slack import train_one_slack
 from tests.planted import tree_problem
 
@@ -57,7 +57,7 @@ def test_one_slack_is_the_worst_step_of_the_way_and_not_the_sum():
 
 def test_one_slack_converges_where_many_siblings_are_equally_wrong():
     X = csr_matrix(np.eye(40, dtype=np.float32))
-    tree = flat(np.arange(40), 40)
+    tree = flat_tree(np.arange(40), 40)
     trained = train_one_slack(X, tree, tree.positive_nodes(X), tol=1e-3, max_iter=100)
     assert trained.n_iter < 100
     scores = (trained.weights.toarray() + trained.biases[:, np.newaxis])[1:]

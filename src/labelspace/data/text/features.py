@@ -11,7 +11,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice, repeat
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from labelspace.data.corpus import build_csr
 from labelspace.data.text.tokens import char_ngrams, tokenize, word_ngrams
 from labelspace.errors import DataError, UsageError
+from labelspace.parameters import real, whole
 from labelspace.store import Storable
 
 # Below this many texts a word seen in only one of them may still be the one that matters.
@@ -77,12 +77,12 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "ngrams": [Interval(Integral, 0, None, closed="left")],
+        "ngrams": [whole(0)],
         "char_ngrams": [tuple, list, None],
-        "min_df": [Interval(Integral, 1, None, closed="left"), None],
-        "max_df": [Interval(Real, 0, 1, closed="right")],
-        "max_features": [Interval(Integral, 1, None, closed="left"), None],
-        "n_hashes": [Interval(Integral, 2, 1 << 30, closed="both"), None],
+        "min_df": [whole(), None],
+        "max_df": [real(0, 1, "right")],
+        "max_features": [whole(), None],
+        "n_hashes": [whole(2, 1 << 30), None],
     }
 
     def __init__(

@@ -8,18 +8,17 @@ the nearest rows are counted, a nearer row's for more, so that for row x and its
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
-from sklearn.utils._param_validation import Interval
 
 from labelspace.base import Explanation, LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import Voters
 from labelspace.labels import with_rows
+from labelspace.parameters import FLAG, real, whole
 from labelspace.search.sparse import SparseIndex
 from labelspace.topk import TopK
 from labelspace.voting import count_votes
@@ -54,9 +53,9 @@ class NearestNeighbors(LabelRanker):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "power": [Interval(Real, 0, None, closed="left")],
-        "idf": ["boolean"],
+        "n_neighbors": [whole()],
+        "power": [real(0, closed="left")],
+        "idf": [FLAG],
     }
 
     def __init__(

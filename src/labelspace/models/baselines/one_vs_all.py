@@ -10,19 +10,18 @@ scale. For label l, with y_i = ±1,
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace.base import Explanation, LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import FeatureContributions
 from labelspace.linear.squared_hinge import train_squared_hinge
+from labelspace.parameters import FLAG, one_of, real, whole
 from labelspace.search.sparse import SparseIndex
 from labelspace.selection import best_of
 from labelspace.topk import TopK
@@ -75,12 +74,12 @@ class OneVsAll(LabelRanker):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "min_weight": [Interval(Real, 0, None, closed="left")],
-        "idf": ["boolean"],
-        "normalize": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "C": [real(0), one_of("auto")],
+        "min_weight": [real(0, closed="left")],
+        "idf": [FLAG],
+        "normalize": [FLAG],
+        "tol": [real(0)],
+        "max_iter": [whole()],
     }
 
     def __init__(

@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 from labelspace.graph.tree import Tree
 from labelspace.models.hierarchical_xc import _best_first_kernels as kernels
 from labelspace.search._tree_beam_kernels import LOGISTIC, chunks
-from labelspace.search.tree_beam import BeamResult
+from labelspace.search.tree_beam import TreeSearchResult
 from labelspace.store import Storable
 from labelspace.topk import TopK
 
@@ -35,7 +35,7 @@ class BestFirstIndex(Storable):
     >>> tree = Tree.from_nested([[0, 1], 2], n_labels=3)
     >>> weights = csr_matrix([[0, 0], [1, -1], [-1, 1], [1, -1], [-1, -1]], dtype=np.float32)
     >>> index = BestFirstIndex(tree, weights, np.zeros(5, dtype=np.float32))
-    >>> found = index.walk(csr_matrix([[0.0, 1.0]], dtype=np.float32), k=1)
+    >>> found = index.search(csr_matrix([[0.0, 1.0]], dtype=np.float32), k=1)
     >>> found.top.labels, found.n_products
     (array([[2]]), array([2]))
     """
@@ -49,12 +49,12 @@ class BestFirstIndex(Storable):
             by_feature.indptr, by_feature.indices, by_feature.data, tree.parents, tree.n_nodes
         )
 
-    def walk(self, X: csr_matrix, k: int) -> BeamResult:
+    def search(self, X: csr_matrix, k: int) -> TreeSearchResult:
         """Return the ``k`` likeliest labels of each row.
 
         Scores are log probabilities, and ``n_products`` counts the nodes that were asked.
         """
-        found = BeamResult(TopK.empty(X.shape[0], k), np.zeros(X.shape[0], dtype=np.int64))
+        found = TreeSearchResult(TopK.empty(X.shape[0], k), np.zeros(X.shape[0], dtype=np.int64))
         kernels.best_first(
             X.indptr,
             X.indices,

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.graph.cooccurrence import cooccurrence, similarity
-from labelspace.graph.tree import Tree, flat
+from labelspace.graph.tree import Tree, flat_tree
 from labelspace.models.hierarchical_xc import _linkage_kernels as kernels
 
 LIKENESSES = ("iou", "cooccurrence")
@@ -81,7 +81,7 @@ def complete_link_tree(
     """
     labels = np.unique(Y.indices).astype(np.int64)
     if labels.size < 2:
-        return flat(labels if labels.size else np.zeros(1, dtype=np.int64), Y.shape[1])
+        return flat_tree(labels if labels.size else np.zeros(1, dtype=np.int64), Y.shape[1])
     held = csr_matrix(Y[:, labels], dtype=np.float32)
     if balanced:
         merges = _balanced_merges(held, likeness)

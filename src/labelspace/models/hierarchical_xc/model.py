@@ -35,7 +35,7 @@ from labelspace.models.hierarchical_xc.platt import learn_platt
 from labelspace.models.hierarchical_xc.projection import PROJECTIONS, projection
 from labelspace.parameters import FLAG, one_of, real, whole
 from labelspace.search.sparse import SparseIndex
-from labelspace.search.tree_beam import BeamResult
+from labelspace.search.tree_beam import TreeSearchResult
 from labelspace.selection import N_ROWS, Trial, best_of
 from labelspace.threads import in_blocks
 from labelspace.topk import TopK
@@ -204,7 +204,7 @@ class HierarchicalXC(LabelRanker):
     def _try(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Trial:
         def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
             index, _ = self._train(Z, Y, C, seed)
-            return BeamResult.stack([index.walk(Z_new, k)]).top
+            return TreeSearchResult.stack([index.search(Z_new, k)]).top
 
         choices = (24.0, 3.0) if self.C == "auto" else (float(self.C),)
         return best_of(choices, answer, Z, Y, seed=seed)
@@ -248,11 +248,11 @@ class HierarchicalXC(LabelRanker):
             for row in range(len(top))
         ]
 
-    def _walk(self, X: csr_matrix, k: int) -> BeamResult:
-        def answer(block: csr_matrix) -> BeamResult:
-            return self.index_.walk(block, k)
+    def _walk(self, X: csr_matrix, k: int) -> TreeSearchResult:
+        def answer(block: csr_matrix) -> TreeSearchResult:
+            return self.index_.search(block, k)
 
-        found = BeamResult.stack(in_blocks(answer, self._encode(X), self.n_threads))
+        found = TreeSearchResult.stack(in_blocks(answer, self._encode(X), self.n_threads))
         return found._replace(top=self.platt_.apply(found.top))
 
     def count_visited(self, X: Any, k: int | None = None) -> NDArray[np.int64]:

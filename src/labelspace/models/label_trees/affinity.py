@@ -4,6 +4,9 @@ The paper's affinity is the confusion matrix of one-vs-all classifiers, made sym
 are taken for each other belong together. It stays sparse because only the first few wrong answers
 of each row count. Where one-vs-all would be too costly, the centroids of the labels' rows, or how
 often labels come together, say nearly the same.
+
+The confusions are those on rows that the classifiers have not seen: each half of the rows is judged
+by the other's.
 """
 
 from __future__ import annotations
@@ -13,10 +16,51 @@ from scipy.sparse import csr_matrix, diags, vstack
 
 from labelspace.graph.cooccurrence import cooccurrence, similarity
 from labelspace.graph.label_knn import shortest_lists
+from labelspace.linear.squared_hinge import train_squared_hinge
+from labelspace.search.sparse import SparseIndex
 from labelspace.topk import TopK, topk_csr
 
+AFFINITIES = ("confusion", "centroid", "cooccurrence")
+FEW_LABELS = 200  # up to so many one-vs-all costs little
+N_ANSWERS = 10  # of each row, in which confusions are looked for
 _BLOCK = 2048
 _CHEAP = 50_000_000  # products that take no time worth saving
+
+
+def label_affinity(
+    X: csr_matrix,
+    Y: csr_matrix,
+    kind: str = "auto",
+    *,
+    n_neighbors: int = 20,
+    n_threads: int | None = None,
+    seed: int = 0,
+) -> csr_matrix:
+    """Return a sparse symmetric matrix (n_labels, n_labels), larger for labels more alike.
+
+    Parameters
+    ----------
+    X, Y : csr_matrix
+        Rows of length one, and their labels.
+    kind : {"auto", "confusion", "centroid", "cooccurrence"}
+        "auto": confusion for few labels, else centroid.
+    n_neighbors : int
+        Entries kept for each label.
+
+    Examples
+    --------
+    >>> X = csr_matrix([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], dtype=np.float32)
+    >>> alike = label_affinity(X, csr_matrix(np.eye(3, dtype=np.float32)), "centroid")
+    >>> bool(alike[0, 1] > alike[0, 2])
+    True
+    """
+    if kind == "auto":
+        kind = "confusion" if Y.shape[1] <= FEW_LABELS else "centroid"
+    if kind == "cooccurrence":
+        return cooccurrence_affinity(Y, n_neighbors)
+    if kind == "centroid":
+        return centroid_affinity(X, Y, n_neighbors)
+    return confusion_affinity(Y, _answers(X, Y, n_threads, seed), n_neighbors)
 
 
 def confusion_affinity(Y: csr_matrix, answers: TopK, n_neighbors: int = 20) -> csr_matrix:
@@ -129,3 +173,18 @@ def _cut(matrix: csr_matrix, k: int) -> csr_matrix:
     cut = csr_matrix((top.scores[there], top.labels[there], indptr), shape=matrix.shape)
     cut.sort_indices()
     return cut
+
+
+def _answers(X: csr_matrix, Y: csr_matrix, n_threads: int | None, seed: int) -> TopK:
+    """Return what classifiers trained on the other half of the rows say of each row."""
+    answers = TopK.empty(X.shape[0], min(N_ANSWERS, Y.shape[1]))
+    half = np.random.default_rng(seed).permutation(X.shape[0]) % 2 == 0
+    for asked in (half, ~half):
+        if asked.all() or not asked.any():
+            continue
+        weights, biases, _ = train_squared_hinge(
+            csr_matrix(X[~asked]), csr_matrix(Y[~asked]), n_threads=n_threads, seed=seed
+        )
+        found = SparseIndex(weights, biases).search(csr_matrix(X[asked]), answers.k)
+        answers.labels[asked], answers.scores[asked] = found.labels, found.scores
+    return answers

@@ -7,23 +7,24 @@ is bounded, so that the tree is even where rows go. The bound trades accuracy ag
 
     max accuracy of the children   such that   mean share of labels left ≤ ambiguity / branching
 
-See ``training.balanced`` for the turns. The finished tree is trained and walked as a ``LabelTree``.
+See ``overlapping_split`` for the turns. The finished tree is trained and walked as a ``LabelTree``.
 """
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.utils._param_validation import Interval
 
 from labelspace import progress
-from labelspace.graph.tree import Labels, Tree, grow
-from labelspace.models.label_trees.balanced import balanced_split
+from labelspace.graph.tree import Labels, Tree, grow_tree
 from labelspace.models.label_trees.label_tree import LabelTree
+from labelspace.models.label_trees.overlapping_split import overlapping_split
+from labelspace.models.label_trees.settings import BalancedLabelTreeSettings
 from labelspace.models.label_trees.tree_ranker import Slack
+from labelspace.parameters import Settings, real
 
 
 class BalancedLabelTree(LabelTree):
@@ -36,13 +37,13 @@ class BalancedLabelTree(LabelTree):
         would leave, three quarters at most. 1 is the cheapest tree, without overlap; more lets
         labels be in several children: better answers for more inner products. Each level may have
         so many times the leaves of the one above, so overlap wants a wide tree.
-    n_rounds : int, default=2
-        Turns of learning a node's predictors and moving its labels.
-    branching, leaf_size, max_depth, balance, beam
+    branching, leaf_size, beam
         The tree and the walk; as in :class:`labelspace.models.LabelTree`.
-    slack : {"auto", "row", "node"}, default="auto"
-    C, min_weight, idf, tol, max_iter
+    slack, C, min_weight, idf
         The predictors; as in :class:`labelspace.models.LabelTree`, relaxation 2.
+    settings : dict or BalancedLabelTreeSettings, optional
+        All else: ``n_rounds`` and what a label tree has; see
+        :class:`labelspace.models.label_trees.settings.BalancedLabelTreeSettings`.
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`.
 
@@ -71,65 +72,58 @@ class BalancedLabelTree(LabelTree):
         for name, rule in LabelTree._parameter_constraints.items()
         if name not in {"relaxation", "affinity"}
     } | {
-        "ambiguity": [Interval(Real, 1, None, closed="left")],
-        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "ambiguity": [real(1, closed="left")],
     }
+    settings_type: ClassVar[type[Settings]] = BalancedLabelTreeSettings
+    settings_: BalancedLabelTreeSettings
 
     def __init__(
         self,
         *,
         ambiguity: float = 1.5,
-        n_rounds: int = 2,
         branching: int = 16,
         leaf_size: int = 64,
-        max_depth: int | None = None,
-        balance: float = 0.8,
         beam: int = 10,
         slack: Slack = "auto",
+        idf: bool | Literal["auto"] = "auto",
         C: float | Literal["auto"] = "auto",
         min_weight: float = 0.05,
-        idf: bool | Literal["auto"] = "auto",
-        tol: float = 0.1,
-        max_iter: int = 100,
+        settings: Mapping[str, Any] | BalancedLabelTreeSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
         n_threads: int | None = None,
     ) -> None:
         super().__init__(
-            slack=slack,
             branching=branching,
             leaf_size=leaf_size,
-            max_depth=max_depth,
-            balance=balance,
             beam=beam,
+            slack=slack,
+            idf=idf,
             C=C,
             min_weight=min_weight,
-            idf=idf,
-            tol=tol,
-            max_iter=max_iter,
+            settings=settings,
             k=k,
             threshold=threshold,
             random_state=random_state,
             n_threads=n_threads,
         )
         self.ambiguity = ambiguity
-        self.n_rounds = n_rounds
 
     def _learn_tree(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
         """Split the labels that any row has, each node on the rows that it holds a label of."""
-        by_label = Y.tocsc()
+        by_label, told = Y.tocsc(), self.settings_
 
         def split(held: Labels) -> list[Labels]:
             here = csr_matrix(by_label[:, held])
             rows = np.flatnonzero(np.diff(here.indptr))
-            parts = balanced_split(
+            parts = overlapping_split(
                 csr_matrix(Z[rows]),
                 csr_matrix(here[rows]),
                 self._n_parts(held.size),
                 ambiguity=self.ambiguity,
-                balance=self.balance,
-                n_rounds=self.n_rounds,
+                balance=told.balance,
+                n_rounds=told.n_rounds,
                 n_threads=self.n_threads,
                 seed=seed,
             )
@@ -140,8 +134,8 @@ class BalancedLabelTree(LabelTree):
         if not labels.size:
             labels = np.zeros(1, dtype=np.int64)
         with progress.task("splitting labels") as advance:
-            return grow(
-                labels, Y.shape[1], split, leaf_size=self.leaf_size, max_depth=self.max_depth
+            return grow_tree(
+                labels, Y.shape[1], split, leaf_size=self.leaf_size, max_depth=told.max_depth
             )
 
     def _n_parts(self, n_labels: int) -> int:

@@ -12,24 +12,23 @@ others, ‖Wx_i − V_y‖² + 1 ≤ ‖Wx_i − V_j‖² + ξ_i.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace.base import LabelRanker
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import with_constant
 from labelspace.graph.spectral import laplacian_eigenmaps
-from labelspace.graph.tree import Tree, flat
-from labelspace.models.label_trees.embedded import EmbeddedSettings, train_embedded
-from labelspace.models.label_trees.structure import AFFINITIES, label_affinity
+from labelspace.graph.tree import Tree, flat_tree
+from labelspace.models.label_trees.affinity import AFFINITIES, label_affinity
+from labelspace.models.label_trees.node_embedding import NodeEmbeddingSettings, train_node_embedding
 from labelspace.models.label_trees.tree_ranker import Slack, slack_by_row
+from labelspace.parameters import FLAG, one_of, real, whole
 from labelspace.search.exact import ExactIndex
 from labelspace.topk import TopK
 
@@ -82,15 +81,15 @@ class LabelEmbedding(LabelRanker):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
-        "learning": [StrOptions({"joint", "sequence"})],
-        "dim": [Interval(Integral, 1, None, closed="left")],
-        "slack": [StrOptions({"auto", "row", "node"})],
-        "affinity": [StrOptions({"auto", *AFFINITIES})],
-        "n_epochs": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "decay": [Interval(Real, 0, None, closed="left")],
-        "n_sampled": [Interval(Integral, 2, None, closed="left")],
-        "idf": ["boolean", StrOptions({"auto"})],
+        "learning": [one_of("joint", "sequence")],
+        "dim": [whole()],
+        "slack": [one_of("auto", "row", "node")],
+        "affinity": [one_of("auto", *AFFINITIES)],
+        "n_epochs": [whole()],
+        "learning_rate": [real(0)],
+        "decay": [real(0, closed="left")],
+        "n_sampled": [whole(2)],
+        "idf": [FLAG, one_of("auto")],
     }
 
     def __init__(
@@ -126,12 +125,12 @@ class LabelEmbedding(LabelRanker):
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         Z = self.rows_.encode(X)
         labels = np.flatnonzero(self.label_counts_)
-        tree = flat(labels, Y.shape[1])
+        tree = flat_tree(labels, Y.shape[1])
         alike = None
         if self.learning == "sequence" or labels.size > self.n_sampled:
             alike = label_affinity(Z, Y, self.affinity, n_threads=self.n_threads, seed=seed)
             alike = csr_matrix(alike[labels][:, labels])
-        trained = train_embedded(
+        trained = train_node_embedding(
             Z,
             tree,
             tree.positive_nodes(Y),
@@ -144,8 +143,8 @@ class LabelEmbedding(LabelRanker):
         keys = np.column_stack((trained.vectors, trained.biases))[1:]
         self.labels_ = ExactIndex(keys.astype(np.float32), labels)
 
-    def _settings(self, Y: csr_matrix) -> EmbeddedSettings:
-        return EmbeddedSettings(
+    def _settings(self, Y: csr_matrix) -> NodeEmbeddingSettings:
+        return NodeEmbeddingSettings(
             dim=self.dim,
             each=not slack_by_row(self.slack, Y),
             n_epochs=self.n_epochs,

@@ -12,18 +12,19 @@ of ``LabelTree``.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.models.label_trees.embedded import EmbeddedSettings, train_embedded
+from labelspace.models.label_trees.node_embedding import NodeEmbeddingSettings, train_node_embedding
+from labelspace.models.label_trees.settings import LabelEmbeddingTreeSettings
 from labelspace.models.label_trees.tree_ranker import Slack, TreeRanker, slack_by_row
-from labelspace.search.tree_beam import BeamResult, DenseTreeIndex
+from labelspace.parameters import Settings, real, whole
+from labelspace.search.tree_beam import DenseTreeIndex, TreeSearchResult
 
 _SHARPNESS = 3.0  # a margin of 1 is then a probability of 0.95
 
@@ -39,18 +40,19 @@ class LabelEmbeddingTree(TreeRanker):
         Whether a row has one slack for its whole way, as in the paper, or one for each child that
         it meets, which asks every child for a yes or no: better with several labels. "auto" takes
         "row" if every row has one label.
-    affinity, branching, leaf_size, max_depth, balance
+    affinity, branching, leaf_size
         The tree; as in :class:`labelspace.models.LabelTree`.
     beam : int, default=10
         Nodes of each level that the walk keeps; 1 follows the best child alone.
     n_epochs : int, default=10
         Passes over the rows.
     learning_rate : float, default=0.05
-    decay : float, default=1e-6
-        γ: larger keeps the map shorter.
     idf : bool or "auto", default="auto"
         Whether features are weighted by inverse document frequency; "auto" does so where all are
         whole numbers: 0-1 features or counts.
+    settings : dict or LabelEmbeddingTreeSettings, optional
+        All else: ``max_depth``, ``balance``, ``decay``; see
+        :class:`labelspace.models.label_trees.settings.LabelEmbeddingTreeSettings`.
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are products of
         the probabilities of a path's steps.
@@ -59,6 +61,8 @@ class LabelEmbeddingTree(TreeRanker):
     ----------
     tree_ : Tree
         The shape of the tree.
+    settings_ : LabelEmbeddingTreeSettings
+        What was used of all else.
     encoder_ : LinearEncoder
         The map.
     index_ : DenseTreeIndex
@@ -75,11 +79,12 @@ class LabelEmbeddingTree(TreeRanker):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TreeRanker._parameter_constraints,
-        "dim": [Interval(Integral, 1, None, closed="left")],
-        "n_epochs": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "decay": [Interval(Real, 0, None, closed="left")],
+        "dim": [whole()],
+        "n_epochs": [whole()],
+        "learning_rate": [real(0)],
     }
+    settings_type: ClassVar[type[Settings]] = LabelEmbeddingTreeSettings
+    settings_: LabelEmbeddingTreeSettings
 
     def __init__(
         self,
@@ -89,51 +94,45 @@ class LabelEmbeddingTree(TreeRanker):
         affinity: str = "auto",
         branching: int = 16,
         leaf_size: int = 64,
-        max_depth: int | None = None,
-        balance: float = 0.8,
         beam: int = 10,
         n_epochs: int = 10,
         learning_rate: float = 0.05,
-        decay: float = 1e-6,
         idf: bool | Literal["auto"] = "auto",
+        settings: Mapping[str, Any] | LabelEmbeddingTreeSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
         n_threads: int | None = None,
     ) -> None:
-        super().__init__(
-            slack=slack,
-            affinity=affinity,
-            branching=branching,
-            leaf_size=leaf_size,
-            max_depth=max_depth,
-            balance=balance,
-            beam=beam,
-            idf=idf,
-            k=k,
-            threshold=threshold,
-            random_state=random_state,
-            n_threads=n_threads,
-        )
+        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
         self.dim = dim
+        self.slack = slack
+        self.affinity = affinity
+        self.branching = branching
+        self.leaf_size = leaf_size
+        self.beam = beam
         self.n_epochs = n_epochs
         self.learning_rate = learning_rate
-        self.decay = decay
+        self.idf = idf
+        self.settings = settings
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         Z = self.rows_.encode(X)
+        self.settings_ = self._resolved(X, Y)
         self.tree_ = self._learn_tree(Z, Y, seed)
         each = not slack_by_row(self.slack, Y)
-        settings = EmbeddedSettings(
+        settings = NodeEmbeddingSettings(
             dim=self.dim,
             each=each,
             n_epochs=self.n_epochs,
             learning_rate=self.learning_rate,
-            decay=self.decay,
+            decay=self.settings_.decay,
         )
-        trained = train_embedded(Z, self.tree_, self.tree_.positive_nodes(Y), settings, seed=seed)
+        trained = train_node_embedding(
+            Z, self.tree_, self.tree_.positive_nodes(Y), settings, seed=seed
+        )
         self.encoder_ = LinearEncoder(trained.weights)
         self.index_ = DenseTreeIndex(
             self.tree_,
@@ -143,5 +142,5 @@ class LabelEmbeddingTree(TreeRanker):
             sharpness=_SHARPNESS,
         )
 
-    def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> BeamResult:
-        return self.index_.walk(self.encoder_.encode(Z), k, beam)
+    def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> TreeSearchResult:
+        return self.index_.search(self.encoder_.encode(Z), k, beam)

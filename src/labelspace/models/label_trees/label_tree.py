@@ -14,19 +14,20 @@ them, and the walk keeps the best few nodes of each level.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.linear.node_classifiers import train_node_classifiers
 from labelspace.linear.squared_hinge import train_squared_hinge
 from labelspace.models.label_trees.one_slack import train_one_slack
+from labelspace.models.label_trees.settings import LabelTreeSettings, TreeSettings
 from labelspace.models.label_trees.tree_ranker import Slack, TreeRanker, slack_by_row
-from labelspace.search.tree_beam import BeamResult, TreeIndex
+from labelspace.parameters import Settings, one_of, real, whole
+from labelspace.search.tree_beam import TreeIndex, TreeSearchResult
 from labelspace.selection import best_of
 from labelspace.topk import TopK
 
@@ -55,11 +56,6 @@ class LabelTree(TreeRanker):
         Children of a node at most.
     leaf_size : int, default=64
         A node with at most so many labels has them as its children: no more splits.
-    max_depth : int, optional
-        Steps from the root to a label at most.
-    balance : float, default=0.8
-        No child holds more labels than the mean of its siblings divided by this: 1 makes all
-        alike, 0 leaves clusters as they come.
     beam : int, default=10
         Nodes of each level that the walk keeps; 1 follows the best child alone.
     C : float or "auto", default="auto"
@@ -71,10 +67,9 @@ class LabelTree(TreeRanker):
     idf : bool or "auto", default="auto"
         Whether features are weighted by inverse document frequency; "auto" does so where all are
         whole numbers: 0-1 features or counts.
-    tol : float, default=0.1
-        Violation of a margin of 1 that is let pass.
-    max_iter : int, default=100
-        Passes over the rows at most.
+    settings : dict or LabelTreeSettings, optional
+        All else: ``max_depth``, ``balance``, ``tol``, ``max_iter``; see
+        :class:`labelspace.models.label_trees.settings.LabelTreeSettings`.
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are products of
         the probabilities of a path's steps.
@@ -85,6 +80,8 @@ class LabelTree(TreeRanker):
         The shape of the tree.
     index_ : TreeIndex
         Its predictors, ready to be walked.
+    settings_ : LabelTreeSettings
+        What was used of all else.
     C_ : float
         The C that was used.
     n_iter_ : int
@@ -103,12 +100,12 @@ class LabelTree(TreeRanker):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TreeRanker._parameter_constraints,
-        "relaxation": [Interval(Integral, 1, 2, closed="both")],
-        "C": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "min_weight": [Interval(Real, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "relaxation": [whole(1, 2)],
+        "C": [real(0), one_of("auto")],
+        "min_weight": [real(0, closed="left")],
     }
+    settings_type: ClassVar[type[Settings]] = LabelTreeSettings
+    settings_: LabelTreeSettings
 
     def __init__(
         self,
@@ -118,43 +115,33 @@ class LabelTree(TreeRanker):
         affinity: str = "auto",
         branching: int = 16,
         leaf_size: int = 64,
-        max_depth: int | None = None,
-        balance: float = 0.8,
         beam: int = 10,
         C: float | Literal["auto"] = "auto",
         min_weight: float = 0.05,
         idf: bool | Literal["auto"] = "auto",
-        tol: float = 0.1,
-        max_iter: int = 100,
+        settings: Mapping[str, Any] | TreeSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
         n_threads: int | None = None,
     ) -> None:
-        super().__init__(
-            slack=slack,
-            affinity=affinity,
-            branching=branching,
-            leaf_size=leaf_size,
-            max_depth=max_depth,
-            balance=balance,
-            beam=beam,
-            idf=idf,
-            k=k,
-            threshold=threshold,
-            random_state=random_state,
-            n_threads=n_threads,
-        )
+        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
         self.relaxation = relaxation
+        self.slack = slack
+        self.affinity = affinity
+        self.branching = branching
+        self.leaf_size = leaf_size
+        self.beam = beam
         self.C = C
         self.min_weight = min_weight
-        self.tol = tol
-        self.max_iter = max_iter
+        self.idf = idf
+        self.settings = settings
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         Z = self.rows_.encode(X)
+        self.settings_ = self._resolved(X, Y)
         self.tree_ = self._learn_tree(Z, Y, seed)
         by_row = self.relaxation == 2 and slack_by_row(self.slack, Y)
         self.C_ = self._best_C(Z, Y, by_row, seed) if self.C == "auto" else float(self.C)
@@ -162,7 +149,7 @@ class LabelTree(TreeRanker):
 
     def _best_C(self, Z: csr_matrix, Y: csr_matrix, by_row: bool, seed: int) -> float:
         def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
-            return self._train(Z, Y, C, by_row, seed)[0].walk(Z_new, k, self.beam).top
+            return self._train(Z, Y, C, by_row, seed)[0].search(Z_new, k, self.beam).top
 
         return best_of((1.0, 0.4), answer, Z, Y, seed=seed).choice
 
@@ -173,8 +160,8 @@ class LabelTree(TreeRanker):
         right = self.tree_.positive_nodes(Y)
         common: dict[str, Any] = {
             "C": C,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
+            "tol": self.settings_.tol,
+            "max_iter": self.settings_.max_iter,
             "min_weight": self.min_weight,
             "seed": seed,
         }
@@ -192,5 +179,5 @@ class LabelTree(TreeRanker):
         )
         return index, trained.n_iter
 
-    def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> BeamResult:
-        return self.index_.walk(Z, k, beam)
+    def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> TreeSearchResult:
+        return self.index_.search(Z, k, beam)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.graph.tree import Tree
-from labelspace.models.label_trees.structure import AFFINITIES, TreeShape, learn_tree
-from labelspace.search.tree_beam import BeamResult
+from labelspace.models.label_trees.affinity import AFFINITIES
+from labelspace.models.label_trees.settings import TreeSettings
+from labelspace.models.label_trees.spectral_tree import TreeShape, learn_tree
+from labelspace.parameters import FLAG, one_of, whole
+from labelspace.search.tree_beam import TreeSearchResult
 from labelspace.threads import in_blocks
 from labelspace.topk import TopK
 
@@ -28,57 +29,37 @@ class TreeRanker(LabelRanker, ABC):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
-        "slack": [StrOptions({"auto", "row", "node"})],
-        "affinity": [StrOptions({"auto", "random", *AFFINITIES})],
-        "branching": [Interval(Integral, 2, None, closed="left")],
-        "leaf_size": [Interval(Integral, 1, None, closed="left")],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "balance": [Interval(Real, 0, 1, closed="both")],
-        "beam": [Interval(Integral, 1, None, closed="left")],
-        "idf": ["boolean", StrOptions({"auto"})],
+        "slack": [one_of("auto", "row", "node")],
+        "affinity": [one_of("auto", "random", *AFFINITIES)],
+        "branching": [whole(2)],
+        "leaf_size": [whole()],
+        "beam": [whole()],
+        "idf": [FLAG, one_of("auto")],
     }
+    slack: Slack
+    affinity: str
+    branching: int
+    leaf_size: int
+    beam: int
+    idf: bool | Literal["auto"]
+    settings_: TreeSettings
     rows_: UnitRows
     tree_: Tree
 
-    def __init__(
-        self,
-        *,
-        slack: Slack,
-        affinity: str,
-        branching: int,
-        leaf_size: int,
-        max_depth: int | None,
-        balance: float,
-        beam: int,
-        idf: bool | Literal["auto"],
-        k: int,
-        threshold: float | None,
-        random_state: Any,
-        n_threads: int | None,
-    ) -> None:
-        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
-        self.slack = slack
-        self.affinity = affinity
-        self.branching = branching
-        self.leaf_size = leaf_size
-        self.max_depth = max_depth
-        self.balance = balance
-        self.beam = beam
-        self.idf = idf
-
     def _learn_tree(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
-        shape = TreeShape(self.branching, self.leaf_size, self.max_depth, self.balance)
+        told = self.settings_
+        shape = TreeShape(self.branching, self.leaf_size, told.max_depth, told.balance)
         return learn_tree(Z, Y, shape, self.affinity, n_threads=self.n_threads, seed=seed)
 
     @abstractmethod
-    def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> BeamResult:
+    def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> TreeSearchResult:
         """Walk with some rows of length one."""
 
-    def _walk(self, X: csr_matrix, k: int, beam: int) -> BeamResult:
-        def answer(block: csr_matrix) -> BeamResult:
+    def _walk(self, X: csr_matrix, k: int, beam: int) -> TreeSearchResult:
+        def answer(block: csr_matrix) -> TreeSearchResult:
             return self._walk_block(block, k, beam)
 
-        return BeamResult.stack(in_blocks(answer, self.rows_.encode(X), self.n_threads))
+        return TreeSearchResult.stack(in_blocks(answer, self.rows_.encode(X), self.n_threads))
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         return self._walk(X, k, self.beam).top

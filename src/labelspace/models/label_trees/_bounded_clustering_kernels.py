@@ -8,7 +8,7 @@ from labelspace.compiling import njit
 
 
 @njit(cache=True, nogil=True)
-def spread_out(points, n_parts, chances):
+def kmeans_plus_plus(points, n_parts, chances):
     """Return points to begin k-means with: each far from those before, by ``chances`` in [0, 1)."""
     n, dim = points.shape
     chosen = np.empty((n_parts, dim), dtype=np.float32)

@@ -20,17 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace.graph import _tree_kernels
-from labelspace.graph.spectral import spectral_split
-from labelspace.graph.tree import Labels, flat
+from labelspace.graph.tree import Labels, flat_tree
 from labelspace.linear.node_classifiers import train_node_classifiers
+from labelspace.models.label_trees import _bounded_clustering_kernels as kernels
 from labelspace.models.label_trees.affinity import centroid_affinity
+from labelspace.models.label_trees.spectral_tree import spectral_split
 
 MOST_ROWS = 20_000  # enough to see where the rows of a label go
 MOST_LEFT = 0.75  # of its labels that a node may leave to a child, or trees would never end
 
 
-def balanced_split(
+def overlapping_split(
     X: csr_matrix,
     Y: csr_matrix,
     n_parts: int,
@@ -69,11 +69,11 @@ def balanced_split(
     room = int(np.ceil(n_labels / (n_parts * balance) - 1e-9)) if balance else n_labels
     for _ in range(n_rounds):
         routes = _routes(X, Y, held, C, n_threads, seed)
-        held = place_labels(routes, Y, room, ambiguity)
+        held = assign_labels(routes, Y, room, ambiguity)
     return [np.flatnonzero(labels) for labels in held]
 
 
-def place_labels(
+def assign_labels(
     routes: NDArray[np.bool_], Y: csr_matrix, room: int, ambiguity: float
 ) -> NDArray[np.bool_]:
     """Return which labels each child holds, given where rows go.
@@ -86,23 +86,23 @@ def place_labels(
     room : int
         Labels that have their first place in a child at most.
     ambiguity : float
-        As in ``balanced_split``.
+        As in ``overlapping_split``.
 
     Examples
     --------
     >>> routes = np.array([[True, False], [False, True], [False, True], [True, False]])
     >>> Y = csr_matrix([[1, 0], [0, 1], [0, 1], [0, 1]], dtype=np.float32)
-    >>> place_labels(routes, Y, room=1, ambiguity=1.0).astype(int)
+    >>> assign_labels(routes, Y, room=1, ambiguity=1.0).astype(int)
     array([[1, 0],
            [0, 1]])
-    >>> place_labels(routes, Y, room=1, ambiguity=2.0).astype(int)
+    >>> assign_labels(routes, Y, room=1, ambiguity=2.0).astype(int)
     array([[1, 1],
            [0, 1]])
     """
     n_parts, n_labels = routes.shape[1], Y.shape[1]
     going = routes.T.astype(np.float32)
     gains = np.asarray(going @ Y)
-    first = _tree_kernels.bounded_choice(np.ascontiguousarray(gains.T, dtype=np.float32), room)
+    first = kernels.bounded_choice(np.ascontiguousarray(gains.T, dtype=np.float32), room)
     held = np.zeros((n_parts, n_labels), dtype=np.bool_)
     held[first, np.arange(n_labels)] = True
 
@@ -139,7 +139,7 @@ def _routes(
     That is the best child, and for rows with several labels any other that says yes.
     """
     n_parts = held.shape[0]
-    tree = flat(np.arange(n_parts), n_parts)
+    tree = flat_tree(np.arange(n_parts), n_parts)
     there = csr_matrix(Y @ csr_matrix(held.T, dtype=np.float32) > 0, dtype=np.float32)
     positive = tree.positive_nodes(there)
     trained = train_node_classifiers(X, tree, positive, C=C, n_threads=n_threads, seed=seed)

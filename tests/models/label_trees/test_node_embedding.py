@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from labelspace.graph.tree import Tree, flat
-from labelspace.models.label_trees import _embedded_kernels as kernels
-from labelspace.models.label_trees.embedded import EmbeddedSettings, train_embedded
+from labelspace.graph.tree import Tree, flat_tree
+from labelspace.models.label_trees import _node_embedding_kernels as kernels
+from labelspace.models.label_trees.node_embedding import NodeEmbeddingSettings, train_node_embedding
 
 
 def loss(z, tree, is_right, vectors, biases, each) -> float:
@@ -55,12 +55,12 @@ def test_fixed_vectors_stay_and_rows_come_to_lie_at_their_labels():
     centers = random.normal(size=(3, 6))
     y = random.integers(3, size=200)
     X = csr_matrix(centers[y] + 0.3 * random.normal(size=(200, 6)), dtype=np.float32)
-    tree = flat(np.arange(3), 3)
+    tree = flat_tree(np.arange(3), 3)
     vectors = np.concatenate((np.zeros((1, 2)), np.eye(2), [[-1, 0]])).astype(np.float32)
     before = vectors.copy()
     right = tree.positive_nodes(csr_matrix(np.eye(3)[y]))
-    settings = EmbeddedSettings(dim=2, n_epochs=20)
-    trained = train_embedded(X, tree, right, settings, vectors=vectors)
+    settings = NodeEmbeddingSettings(dim=2, n_epochs=20)
+    trained = train_node_embedding(X, tree, right, settings, vectors=vectors)
     np.testing.assert_array_equal(trained.vectors, before)
     Z = X @ trained.weights
     distances = np.square(Z[:, np.newaxis] - vectors[np.newaxis, 1:]).sum(axis=2)
@@ -69,9 +69,9 @@ def test_fixed_vectors_stay_and_rows_come_to_lie_at_their_labels():
 
 def test_same_seed_same_space():
     X = csr_matrix(np.eye(6, dtype=np.float32))
-    tree = flat(np.arange(6), 6)
+    tree = flat_tree(np.arange(6), 6)
     one, other = (
-        train_embedded(X, tree, tree.positive_nodes(X), EmbeddedSettings(dim=4), seed=7)
+        train_node_embedding(X, tree, tree.positive_nodes(X), NodeEmbeddingSettings(dim=4), seed=7)
         for _ in range(2)
     )
     np.testing.assert_array_equal(one.weights, other.weights)
@@ -81,12 +81,14 @@ def test_sampled_children_begin_with_what_is_usual():
     """Steps so small that biases stay where they began."""
     Y = csr_matrix(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 0]]), dtype=float)
     X = csr_matrix(np.eye(4, dtype=np.float32))
-    tree = flat(np.arange(4), 4)
+    tree = flat_tree(np.arange(4), 4)
     found = {}
     for n_sampled in (2, 4):
-        settings = EmbeddedSettings(
+        settings = NodeEmbeddingSettings(
             dim=2, each=True, n_epochs=1, learning_rate=1e-6, n_sampled=n_sampled
         )
-        found[n_sampled] = train_embedded(X, tree, tree.positive_nodes(Y), settings).biases[1:]
+        found[n_sampled] = train_node_embedding(X, tree, tree.positive_nodes(Y), settings).biases[
+            1:
+        ]
     np.testing.assert_allclose(found[2], [0.5, 0.0, -0.5, -0.5], atol=1e-3)
     np.testing.assert_allclose(found[4], 0.0, atol=1e-3)

@@ -35,29 +35,10 @@ def begin(weights, vectors):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def epoch(
-    rows,
-    indptr,
-    indices,
-    data,
-    first_child,
-    parents,
-    right_ptr,
-    right_nodes,
-    near_ptr,
-    near_nodes,
-    weights,
-    vectors,
-    biases,
-    weight_sums,
-    vector_sums,
-    bias_sums,
-    fixed,
-    each,
-    n_sampled,
-    rate,
-    decay,
-    seed,
-):
+    rows, indptr, indices, data, first_child, parents, right_ptr, right_nodes, near_ptr, near_nodes,
+    weights, vectors, biases, weight_sums, vector_sums, bias_sums, fixed, each, n_sampled, rate,
+    decay, seed,
+):  # fmt: skip
     """Take one step for each of ``rows``; returns the sum of their losses."""
     dim = weights.shape[1]
     n_nodes = vectors.shape[0]
@@ -72,16 +53,9 @@ def epoch(
         at_nodes = right_nodes[right_ptr[row] : right_ptr[row + 1]]
         encode(indices, data, indptr[row], indptr[row + 1], weights, z)
         n_candidates, state = _candidates(
-            at_nodes,
-            first_child,
-            parents,
-            near_ptr,
-            near_nodes,
-            is_right,
-            n_sampled,
-            state,
+            at_nodes, first_child, parents, near_ptr, near_nodes, is_right, n_sampled, state,
             candidates,
-        )
+        )  # fmt: skip
         total += row_slopes(
             z, candidates[:n_candidates], parents, is_right, vectors, biases, each, slopes
         )
@@ -188,16 +162,8 @@ def row_slopes(z, candidates, parents, is_right, vectors, biases, each, slopes):
 
 @njit(cache=True, nogil=True)
 def _candidates(
-    at_nodes,
-    first_child,
-    parents,
-    near_ptr,
-    near_nodes,
-    is_right,
-    n_sampled,
-    state,
-    candidates,
-):
+    at_nodes, first_child, parents, near_ptr, near_nodes, is_right, n_sampled, state, candidates
+):  # fmt: skip
     """List the children that a row is compared with, and mark the right ones."""
     for node in at_nodes:
         is_right[node] = True

@@ -1,7 +1,7 @@
 """A linear map of rows and a vector for each node of a label tree, learned in one small space.
 
 A row is mapped to z = Wx, a child c of a node scores z·V_c + b_c, and the scores of siblings are
-to be told apart as in ``training.siblings``:
+to be told apart as in ``linear.node_classifiers``:
 
     min  γ‖W‖² + (1/m) Σ_i ξ_i²   such that   z_i·V_r + b_r ≥ z_i·V_s + b_s + 1 − ξ_i,   ‖V_c‖ ≤ 1
 
@@ -22,11 +22,11 @@ from scipy.sparse import csr_matrix
 
 from labelspace import progress
 from labelspace.graph.tree import Tree
-from labelspace.models.label_trees import _embedded_kernels as kernels
+from labelspace.models.label_trees import _node_embedding_kernels as kernels
 
 
 @dataclass(frozen=True)
-class EmbeddedSettings:
+class NodeEmbeddingSettings:
     """How to learn.
 
     Attributes
@@ -53,7 +53,7 @@ class EmbeddedSettings:
     n_sampled: int = 256
 
 
-class Embedded(NamedTuple):
+class NodeEmbedding(NamedTuple):
     """The map (n_features, dim), the nodes' vectors (n_nodes, dim) and biases (n_nodes,)."""
 
     weights: NDArray[np.float32]
@@ -61,16 +61,16 @@ class Embedded(NamedTuple):
     biases: NDArray[np.float32]
 
 
-def train_embedded(
+def train_node_embedding(
     X: csr_matrix,
     tree: Tree,
     right: csr_matrix,
-    settings: EmbeddedSettings,
+    settings: NodeEmbeddingSettings,
     *,
     vectors: NDArray[np.float32] | None = None,
     near: csr_matrix | None = None,
     seed: int = 0,
-) -> Embedded:
+) -> NodeEmbedding:
     """Learn the map and the vectors.
 
     Parameters
@@ -79,7 +79,7 @@ def train_embedded(
     tree : Tree
     right : csr_matrix of shape (n_examples, n_nodes)
         Which nodes each row is at.
-    settings : EmbeddedSettings
+    settings : NodeEmbeddingSettings
     vectors : ndarray of shape (n_nodes, dim), optional
         Vectors that stay as they are, compared by distance: biases are -½‖V‖².
     near : csr_matrix of shape (n_nodes, n_nodes), optional
@@ -89,42 +89,45 @@ def train_embedded(
     weights = random.standard_normal((X.shape[1], settings.dim), dtype=np.float32)
     weights *= np.float32(settings.dim**-0.5)
     fixed = vectors is not None
-    if vectors is None:
-        # Where the rows of a node begin, its vector does too.
-        vectors = kernels.unit_rows(np.ascontiguousarray(right.T @ (X @ weights), dtype=np.float32))
-        biases: NDArray[np.float32] = np.zeros(tree.n_nodes, dtype=np.float32)
-        if settings.each and np.diff(tree.first_child).max() > settings.n_sampled:
-            biases = _usual(tree, right)
-    else:
-        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        biases = (-0.5 * np.square(vectors).sum(axis=1)).astype(np.float32)
+    vectors, biases = _begin(X, tree, right, settings, weights, vectors)
     near = csr_matrix((tree.n_nodes, tree.n_nodes), dtype=np.float32) if near is None else near
     state = kernels.begin(weights, vectors)
+    data = np.ascontiguousarray(X.data, dtype=np.float32)
+    shape = tree.first_child, tree.parents, right.indptr, right.indices, near.indptr, near.indices
+    options = fixed, settings.each, settings.n_sampled
+    rates = np.float32(settings.learning_rate), np.float32(settings.decay)
     rows = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(right.indptr) > 0))
     for _ in progress.track(range(settings.n_epochs), "learning the space"):
+        order = random.permutation(rows)
         kernels.epoch(
-            random.permutation(rows),
-            X.indptr,
-            X.indices,
-            np.ascontiguousarray(X.data, dtype=np.float32),
-            tree.first_child,
-            tree.parents,
-            right.indptr,
-            right.indices,
-            near.indptr,
-            near.indices,
-            weights,
-            vectors,
-            biases,
+            *(order, X.indptr, X.indices, data),
+            *shape,
+            *(weights, vectors, biases),
             *state,
-            fixed,
-            settings.each,
-            settings.n_sampled,
-            np.float32(settings.learning_rate),
-            np.float32(settings.decay),
+            *options,
+            *rates,
             int(random.integers(2**31)),
         )
-    return Embedded(weights, vectors, biases)
+    return NodeEmbedding(weights, vectors, biases)
+
+
+def _begin(
+    X: csr_matrix,
+    tree: Tree,
+    right: csr_matrix,
+    settings: NodeEmbeddingSettings,
+    weights: NDArray[np.float32],
+    vectors: NDArray[np.float32] | None,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the nodes' first vectors and biases, or those of vectors that are fixed."""
+    if vectors is not None:
+        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        return vectors, (-0.5 * np.square(vectors).sum(axis=1)).astype(np.float32)
+    # Where the rows of a node begin, its vector does too.
+    vectors = kernels.unit_rows(np.ascontiguousarray(right.T @ (X @ weights), dtype=np.float32))
+    if settings.each and np.diff(tree.first_child).max() > settings.n_sampled:
+        return vectors, _usual(tree, right)
+    return vectors, np.zeros(tree.n_nodes, dtype=np.float32)
 
 
 def _usual(tree: Tree, right: csr_matrix) -> NDArray[np.float32]:
