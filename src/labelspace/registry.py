@@ -32,7 +32,11 @@ METHODS: dict[str, Method] = {
     "labelspace": Method(
         "labelspace.model:LabelSpace",
         "neighbours propose labels, classifiers rank them",
-        ("labelspace.candidates:LabelCentroids", "labelspace.stacking:Stacker"),
+        (
+            "labelspace.candidates:LabelCentroids",
+            "labelspace.settings:LabelSpaceSettings",
+            "labelspace.stacking:Stacker",
+        ),
     ),
     "annexml": Method(
         "annexml.model:AnnexML",

@@ -22,16 +22,16 @@ def given():
     W = csr_matrix(random_array((N_LABELS, N_FEATURES), density=0.2, rng=rng, dtype=np.float32))
     biases = rng.normal(size=N_LABELS).astype(np.float32)
     Z = sphere.keys(rng.normal(size=(N_ROWS, DIM)).astype(np.float32))
-    places = sphere.keys(rng.normal(size=(N_LABELS, DIM)).astype(np.float32))
+    centroids = sphere.keys(rng.normal(size=(N_LABELS, DIM)).astype(np.float32))
     votes = topk_dense(rng.random((N_ROWS, N_LABELS)).astype(np.float32), 4)
     votes.labels[3, 2:] = -1  # a row with fewer votes
-    return X, W, biases, Z, places, votes
+    return X, W, biases, Z, centroids, votes
 
 
 def test_candidates_are_those_voted_for_and_those_of_the_largest_margins(given) -> None:
-    X, W, biases, Z, places, votes = given
-    found = gather_candidates(X, Z, votes, SparseIndex(W, biases), LabelCentroids(places), 5)
-    margins, cosines = X @ W.T.toarray() + biases, Z @ places.T
+    X, W, biases, Z, centroids, votes = given
+    found = gather_candidates(X, Z, votes, SparseIndex(W, biases), LabelCentroids(centroids), 5)
+    margins, cosines = X @ W.T.toarray() + biases, Z @ centroids.T
     shares_a_feature = (abs(X) @ abs(W).T).toarray() > 0
     for row in range(N_ROWS):
         labels = found.labels[row][found.labels[row] >= 0]
@@ -41,23 +41,25 @@ def test_candidates_are_those_voted_for_and_those_of_the_largest_margins(given) 
         assert labels.tolist() == [*voted, *by_margin]
         n = len(labels)
         np.testing.assert_allclose(found.margins[row, :n], margins[row, labels], atol=1e-5)
-        np.testing.assert_allclose(found.nearness[row, :n], cosines[row, labels], atol=0.02)
+        np.testing.assert_allclose(found.cosines[row, :n], cosines[row, labels], atol=0.02)
         np.testing.assert_allclose(found.shares[row, : len(voted)], votes.scores[row, : len(voted)])
         assert np.all(found.shares[row, len(voted) :] == 0)
 
 
 def test_a_row_without_features_has_only_what_was_voted_for(given) -> None:
-    _, W, biases, Z, places, votes = given
+    _, W, biases, Z, centroids, votes = given
     nothing = csr_matrix((N_ROWS, N_FEATURES), dtype=np.float32)
-    found = gather_candidates(nothing, Z, votes, SparseIndex(W, biases), LabelCentroids(places), 5)
+    found = gather_candidates(
+        nothing, Z, votes, SparseIndex(W, biases), LabelCentroids(centroids), 5
+    )
     assert np.array_equal(found.labels[:, :4], votes.labels)
     assert np.all(found.labels[:, 4:] == -1)
     np.testing.assert_allclose(found.margins[0, :4], biases[votes.labels[0]])
 
 
 def test_a_probability_is_the_logistic_of_weighted_terms(given) -> None:
-    X, W, biases, Z, places, votes = given
-    found = gather_candidates(X, Z, votes, SparseIndex(W, biases), LabelCentroids(places), 5)
+    X, W, biases, Z, centroids, votes = given
+    found = gather_candidates(X, Z, votes, SparseIndex(W, biases), LabelCentroids(centroids), 5)
     counts = np.arange(N_LABELS) * 3
     there = found.labels >= 0
     phi = terms(found, counts)
@@ -75,19 +77,19 @@ def test_best_candidates_are_sorted_and_ties_go_to_the_smaller_label() -> None:
     np.testing.assert_allclose(top.scores[0], [0.8, 0.3, 0.3])
 
 
-def test_places_move_by_the_weight_of_old_and_new_rows() -> None:
-    places = LabelCentroids(np.eye(3, dtype=np.float32)[:2])
+def test_centroids_move_by_the_weight_of_old_and_new_rows() -> None:
+    centroids = LabelCentroids(np.eye(3, dtype=np.float32)[:2])
     pulls = np.array([[0.0, 0.0, 1.0], [3.0, 4.0, 0.0]], dtype=np.float32)
-    places.move(np.array([1, 3]), np.array([1, 0]), pulls)
-    vectors = places.vectors * places.scales[:, np.newaxis]
+    centroids.move(np.array([1, 3]), np.array([1, 0]), pulls)
+    vectors = centroids.vectors * centroids.scales[:, np.newaxis]
     half = np.sqrt(0.5)
     expected = [[1, 0, 0], [0, half, half], [0, 0, 0], [0.6, 0.8, 0]]
     np.testing.assert_allclose(vectors, expected, atol=0.01)
 
 
 def test_empty_votes(given) -> None:
-    X, W, biases, Z, places, _ = given
+    X, W, biases, Z, centroids, _ = given
     nobody = TopK.empty(N_ROWS, 4)
-    found = gather_candidates(X, Z, nobody, SparseIndex(W, biases), LabelCentroids(places), 3)
+    found = gather_candidates(X, Z, nobody, SparseIndex(W, biases), LabelCentroids(centroids), 3)
     best = SparseIndex(W, np.zeros(N_LABELS)).search(X, 1).scores[:, 0] > 0
     assert np.array_equal(found.labels[:, 0] >= 0, best)

@@ -1,24 +1,42 @@
+"""Rows that are kept of all that were seen."""
+
 from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from labelspace.models.labelspace.reservoir import refreshed, reservoir
+from labelspace.models.labelspace.reservoir import draw_reservoir, update_reservoir
 
 
-def test_reservoir_is_a_fair_sample_of_all_rows() -> None:
-    marked = [csr_matrix(np.full((400, 1), 1.0 + part)) for part in range(3)]
-    shares = []
-    for seed in range(20):
-        kept = reservoir(marked[0], seed, largest=90)
-        kept = refreshed(kept, 400, marked[1], seed, largest=90)
-        kept = refreshed(kept, 800, marked[2], seed, largest=90)
-        assert kept.shape == (90, 1)
-        shares.append([np.mean(kept.data == 1.0 + part) for part in range(3)])
-    np.testing.assert_allclose(np.mean(shares, axis=0), 1 / 3, atol=0.05)
+def rows(first: int, n: int) -> csr_matrix:
+    """Return rows that hold their own numbers, from ``first`` on."""
+    return csr_matrix(np.arange(first, first + n, dtype=np.float32)[:, np.newaxis])
 
 
-def test_reservoir_of_few_rows_is_all_of_them() -> None:
-    first = reservoir(csr_matrix(np.ones((3, 1))), seed=0, largest=10)
-    assert first.shape == (3, 1)
-    assert refreshed(first, 3, csr_matrix(np.ones((4, 1))), seed=0, largest=10).shape == (7, 1)
+def numbers(X: csr_matrix) -> list[int]:
+    return X.toarray().ravel().astype(int).tolist()
+
+
+def test_all_rows_are_kept_while_they_are_few() -> None:
+    kept = draw_reservoir(rows(1, 6), 10, seed=0)
+    assert numbers(kept) == [1, 2, 3, 4, 5, 6]
+    assert numbers(update_reservoir(kept, 6, rows(7, 3), 10, seed=0)) == list(range(1, 10))
+
+
+def test_no_row_is_kept_twice_and_no_more_than_asked() -> None:
+    kept = draw_reservoir(rows(1, 100), 10, seed=0)
+    for step in range(5):
+        kept = update_reservoir(kept, 100 + 20 * step, rows(101 + 20 * step, 20), 10, seed=step)
+        assert len(set(numbers(kept))) == kept.shape[0] == 10
+
+
+def test_each_row_has_the_same_chance_whenever_it_came() -> None:
+    from_old = 0
+    for seed in range(300):
+        kept = draw_reservoir(rows(1, 60), 10, seed)
+        for step in range(3):
+            n_seen = 60 + 20 * step
+            kept = update_reservoir(kept, n_seen, rows(n_seen + 1, 20), 10, seed + 1000 * step)
+        from_old += sum(number <= 60 for number in numbers(kept))
+    # Half of the 120 rows are old: 1,500 of the 3,000 kept, with a deviation of about 26.
+    assert abs(from_old - 1500) < 130

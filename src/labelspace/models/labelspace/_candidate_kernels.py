@@ -26,8 +26,9 @@ def gather(
     labels,
     margins,
     shares,
-    nearness,
+    cosines,
 ):
+    """Fill in labels that were voted for, then those of the largest margins, and their figures."""
     n_labels = biases.shape[0]
     sums = np.zeros(n_labels, dtype=np.float32)
     touched = np.empty(n_labels, dtype=np.int32)
@@ -38,13 +39,13 @@ def gather(
         n_touched = 0
         for entry in range(indptr[row], indptr[row + 1]):
             value = data[entry]
-            for place in range(weight_ptr[indices[entry]], weight_ptr[indices[entry] + 1]):
-                label = weight_labels[place]
+            for at in range(weight_ptr[indices[entry]], weight_ptr[indices[entry] + 1]):
+                label = weight_labels[at]
                 if not is_touched[label]:
                     is_touched[label] = True
                     touched[n_touched] = label
                     n_touched += 1
-                sums[label] += value * weights[place]
+                sums[label] += value * weights[at]
         filled = 0
         for at in range(voted.shape[1]):
             label = voted[row, at]
@@ -53,7 +54,7 @@ def gather(
             labels[row, filled] = label
             margins[row, filled] = sums[label] + biases[label]
             shares[row, filled] = votes[row, at]
-            nearness[row, filled] = _cosine(Z[row], vectors[label], scales[label])
+            cosines[row, filled] = _cosine(Z[row], vectors[label], scales[label])
             filled += 1
             if is_touched[label]:
                 # Already a candidate: not to be found again among the highest margins.
@@ -71,7 +72,7 @@ def gather(
             label = best[at]
             labels[row, filled] = label
             margins[row, filled] = best_margins[at]
-            nearness[row, filled] = _cosine(Z[row], vectors[label], scales[label])
+            cosines[row, filled] = _cosine(Z[row], vectors[label], scales[label])
             filled += 1
 
 

@@ -1,4 +1,4 @@
-"""Compiled loops of the join of votes, classifiers and nearness."""
+"""Compiled loops that stack votes, margins and cosines into probabilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LARGEST_MARGIN = 2.5
 
 
 @njit(cache=True, nogil=True)
-def _expand(margin, share, nearness, count, terms):
+def _expand(margin, share, cosine, count, terms):
     """Write φ. Frequencies are centred where most labels of most corpora are."""
     m = min(max(margin, -LARGEST_MARGIN), LARGEST_MARGIN)
     s = np.log(share + SMALLEST_SHARE)
@@ -34,25 +34,25 @@ def _expand(margin, share, nearness, count, terms):
     terms[13] = max(s + 2.0, 0.0)
     terms[14] = max(s + 1.0, 0.0)
     terms[15] = f * f
-    terms[16] = nearness
-    terms[17] = nearness * f
-    terms[18] = nearness * m
+    terms[16] = cosine
+    terms[17] = cosine * f
+    terms[18] = cosine * m
 
 
 @njit(cache=True, nogil=True)
-def expand_all(labels, margins, shares, nearness, counts, expanded):
+def expand_terms(labels, margins, shares, cosines, counts, expanded):
     for at in range(labels.shape[0]):
-        _expand(margins[at], shares[at], nearness[at], counts[labels[at]], expanded[at])
+        _expand(margins[at], shares[at], cosines[at], counts[labels[at]], expanded[at])
 
 
 @njit(cache=True, nogil=True)
-def weigh(labels, margins, shares, nearness, counts, weights, probabilities):
+def weigh_terms(labels, margins, shares, cosines, counts, weights, probabilities):
     terms = np.empty(N_TERMS)
     for row in range(labels.shape[0]):
         for at in range(labels.shape[1]):
             label = labels[row, at]
             if label >= 0:
-                _expand(margins[row, at], shares[row, at], nearness[row, at], counts[label], terms)
+                _expand(margins[row, at], shares[row, at], cosines[row, at], counts[label], terms)
                 logit = 0.0
                 for term in range(N_TERMS):
                     logit += weights[term] * terms[term]
@@ -60,7 +60,7 @@ def weigh(labels, margins, shares, nearness, counts, weights, probabilities):
 
 
 @njit(cache=True, nogil=True)
-def best(labels, scores, best_labels, best_scores):
+def best_candidates(labels, scores, best_labels, best_scores):
     """Keep the largest scores, best first, the smaller label on a tie."""
     for row in range(labels.shape[0]):
         filled = 0

@@ -1,4 +1,4 @@
-"""What speaks for a label on a row: votes of neighbours, its classifier, its place in the space.
+"""What speaks for a label on a row: votes of neighbours, its classifier, and where it lies.
 
 A row's candidates are the labels that its neighbours vote for and those whose classifiers score
 highest. Classifiers are kept by feature, so a row's scores for all labels cost no more than the
@@ -24,14 +24,14 @@ from labelspace.topk import TopK
 class Candidates(NamedTuple):
     """Candidates of each row, all (n, n_candidates); -1 where a row has fewer.
 
-    ``margins`` are scores of the classifiers, ``shares`` shares of the votes, ``nearness`` cosines
-    of row and label.
+    ``margins`` are scores of the classifiers, ``shares`` shares of the votes, ``cosines`` those of
+    row and label in the first space.
     """
 
     labels: NDArray[np.int64]
     margins: NDArray[np.float32]
     shares: NDArray[np.float32]
-    nearness: NDArray[np.float32]
+    cosines: NDArray[np.float32]
 
 
 class LabelCentroids(Storable):
@@ -59,9 +59,9 @@ class LabelCentroids(Storable):
         else:
             # As loaded, they cannot be written to.
             self.vectors, self.scales = self.vectors.copy(), self.scales.copy()
-        places = dequantized(self.vectors[labels], self.scales[labels])
-        middles = sphere.keys(places * n_rows[:, np.newaxis].astype(np.float32) + sums)
-        self.vectors[labels], self.scales[labels] = quantized(middles, "int8")
+        before = dequantized(self.vectors[labels], self.scales[labels])
+        moved = sphere.keys(before * n_rows[:, np.newaxis].astype(np.float32) + sums)
+        self.vectors[labels], self.scales[labels] = quantized(moved, "int8")
 
 
 def gather_candidates(
@@ -69,7 +69,7 @@ def gather_candidates(
     Z: NDArray[np.float32],
     votes: TopK,
     classifiers: SparseIndex,
-    places: LabelCentroids,
+    centroids: LabelCentroids,
     n_by_margin: int,
 ) -> Candidates:
     """Return the candidates of rows and what speaks for each.
@@ -84,7 +84,7 @@ def gather_candidates(
         How many labels the classifiers add to these.
     """
     shape = (X.shape[0], votes.k + min(n_by_margin, classifiers.n_keys))
-    evidence = Candidates(
+    candidates = Candidates(
         np.full(shape, -1, dtype=np.int64),
         np.zeros(shape, dtype=np.float32),
         np.zeros(shape, dtype=np.float32),
@@ -101,9 +101,9 @@ def gather_candidates(
         classifiers.inverted.indices,
         classifiers.inverted.data,
         classifiers.offsets,
-        places.vectors,
-        places.scales,
+        centroids.vectors,
+        centroids.scales,
         min(n_by_margin, classifiers.n_keys),
-        *evidence,
+        *candidates,
     )
-    return evidence
+    return candidates

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.linear.sampled_hinge import train_sampled_hinge
+from labelspace.selection import best_choice
 
 CHOICES = (0.2, 0.5, 1.0)
 USUAL = 0.5
@@ -41,8 +42,8 @@ def choose_C(
     if not labels.size:
         return USUAL
     rows, has = csr_matrix(X[held_out]), truth[:, labels].toarray() > 0
-    quality = []
-    for C in CHOICES:
+
+    def precision(C: float) -> float:
         _, (weights, biases) = train_sampled_hinge(
             X,
             Y,
@@ -55,8 +56,9 @@ def choose_C(
             seed=seed,
         )
         scores = (rows @ csr_matrix(weights[labels]).T).toarray() + biases[labels]
-        quality.append(average_precision(scores, has))
-    return max(C for C, one in zip(CHOICES, quality, strict=True) if one >= NEARLY * max(quality))
+        return average_precision(scores, has)
+
+    return best_choice(CHOICES, precision, nearly=lambda best: NEARLY * best, preference=float)
 
 
 def average_precision(scores: NDArray[np.float32], has: NDArray[np.bool_]) -> float:

@@ -8,29 +8,27 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
-LARGEST = 1000
+
+def draw_reservoir(X: csr_matrix, size: int, seed: int) -> csr_matrix:
+    """Return ``size`` rows of ``X``, drawn without repetition; all where they are fewer."""
+    return _some(X, min(size, X.shape[0]), np.random.default_rng(seed))
 
 
-def reservoir(X: csr_matrix, seed: int, largest: int = LARGEST) -> csr_matrix:
-    """Return some rows of ``X``, drawn without repetition; all where they are few."""
-    return _some(X, min(largest, X.shape[0]), np.random.default_rng(seed))
-
-
-def refreshed(
-    kept: csr_matrix, n_seen: int, more: csr_matrix, seed: int, largest: int = LARGEST
+def update_reservoir(
+    kept: csr_matrix, n_seen: int, new: csr_matrix, size: int, seed: int
 ) -> csr_matrix:
-    """Return a background of ``n_seen`` rows, of which ``kept`` were kept, and of ``more`` rows.
+    """Return a reservoir of ``n_seen`` rows, of which ``kept`` were kept, and of ``new`` rows.
 
-    >>> kept = reservoir(csr_matrix(np.zeros((50, 2))), seed=0, largest=10)
-    >>> refreshed(kept, 50, csr_matrix(np.ones((50, 2))), seed=0, largest=10).shape
+    >>> kept = draw_reservoir(csr_matrix(np.zeros((50, 2))), 10, seed=0)
+    >>> update_reservoir(kept, 50, csr_matrix(np.ones((50, 2))), 10, seed=0).shape
     (10, 2)
     """
     rng = np.random.default_rng(seed)
-    size = min(largest, kept.shape[0] + more.shape[0])
-    n_new = int(rng.hypergeometric(more.shape[0], n_seen, size)) if n_seen else size
+    size = min(size, kept.shape[0] + new.shape[0])
+    n_new = int(rng.hypergeometric(new.shape[0], n_seen, size)) if n_seen else size
     n_new = max(n_new, size - kept.shape[0])
     return csr_matrix(
-        vstack([_some(kept, size - n_new, rng), _some(more, n_new, rng)], format="csr")
+        vstack([_some(kept, size - n_new, rng), _some(new, n_new, rng)], format="csr")
     )
 
 

@@ -1,4 +1,4 @@
-"""Votes, classifier and nearness made into one probability per candidate label.
+"""Stacking: votes, classifier and nearness made into one probability per candidate label.
 
 With m the margin of the label's classifier, s its share of the votes, c the cosine of row and label
 and f the label's frequency, the log-odds are
@@ -9,8 +9,8 @@ where φ has the four and some of their products, and bends m and log s at a few
 frequent is judged by other measures than what is rare: a classifier of two rows is hardly ever
 sure, and a vote of one neighbour may be all that there is.
 
-The weights a are learned on rows held out, by logistic regression drawn towards the usual weights.
-A row has many candidates that nobody would take for its labels; only its best ones, by the usual
+The weights a are learned on rows held out, by logistic regression drawn towards prior weights.
+A row has many candidates that nobody would take for its labels; only its best ones, by the prior
 weights, are learned from, since only they compete for the top.
 """
 
@@ -28,7 +28,8 @@ from labelspace.topk import TopK
 
 # What held-out rows of corpora of many kinds agree on; the start of learning, and all that there
 # is where rows are too few to hold some out.
-USUAL = {0: 1.2, 1: 2.7, 2: 0.75}
+PRIOR = {0: 1.2, 1: 2.7, 2: 0.75}
+COMPETING = 40  # candidates of a row that are learned from
 
 
 class Stacker(Storable):
@@ -37,46 +38,46 @@ class Stacker(Storable):
     Parameters
     ----------
     weights : ndarray of shape (N_TERMS,), optional
-        The weights a; the usual ones unless given.
+        The weights a; the prior ones unless given.
 
     Examples
     --------
     >>> import numpy as np
-    >>> margins, shares, nearness = np.float32([[[1, -1]], [[0.9, 0.1]], [[0.9, 0.2]]])
-    >>> evidence = Candidates(np.array([[3, 7]]), margins, shares, nearness)
-    >>> Stacker().probabilities(evidence, np.array([9] * 8)).round(2)
+    >>> margins, shares, cosines = np.float32([[[1, -1]], [[0.9, 0.1]], [[0.9, 0.2]]])
+    >>> candidates = Candidates(np.array([[3, 7]]), margins, shares, cosines)
+    >>> Stacker().probabilities(candidates, np.array([9] * 8)).round(2)
     array([[0.98, 0.04]], dtype=float32)
     """
 
     def __init__(self, weights: NDArray[np.float64] | None = None) -> None:
-        self.weights = usual_weights() if weights is None else weights
+        self.weights = prior_weights() if weights is None else weights
 
     def probabilities(
-        self, evidence: Candidates, label_counts: NDArray[np.int64]
+        self, candidates: Candidates, label_counts: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         """Return the probability of each candidate, (n, n_candidates); 0 where there is none."""
-        probabilities = np.zeros(evidence.labels.shape, dtype=np.float32)
-        kernels.weigh(*evidence, label_counts, self.weights, probabilities)
+        probabilities = np.zeros(candidates.labels.shape, dtype=np.float32)
+        kernels.weigh_terms(*candidates, label_counts, self.weights, probabilities)
         return probabilities
 
 
-def usual_weights() -> NDArray[np.float64]:
-    """Return the weights that suit most corpora."""
+def prior_weights() -> NDArray[np.float64]:
+    """Return the weights that suit most corpora: margins and votes, and nothing of the rest."""
     weights = np.zeros(kernels.N_TERMS)
-    for term, weight in USUAL.items():
+    for term, weight in PRIOR.items():
         weights[term] = weight
     return weights
 
 
-def terms(evidence: Candidates, label_counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def terms(candidates: Candidates, label_counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return φ of each candidate that there is, (n, N_TERMS), row after row."""
-    there = evidence.labels >= 0
+    there = candidates.labels >= 0
     expanded = np.empty((int(there.sum()), kernels.N_TERMS))
-    kernels.expand_all(
-        evidence.labels[there],
-        evidence.margins[there],
-        evidence.shares[there],
-        evidence.nearness[there],
+    kernels.expand_terms(
+        candidates.labels[there],
+        candidates.margins[there],
+        candidates.shares[there],
+        candidates.cosines[there],
         label_counts,
         expanded,
     )
@@ -86,49 +87,48 @@ def terms(evidence: Candidates, label_counts: NDArray[np.int64]) -> NDArray[np.f
 def best_candidates(labels: NDArray[np.int64], scores: NDArray[np.float32], k: int) -> TopK:
     """Return the ``k`` candidates with the largest scores; -1 is no candidate."""
     top = TopK.empty(len(labels), k)
-    kernels.best(labels, scores, top.labels, top.scores)
+    kernels.best_candidates(labels, scores, top.labels, top.scores)
     return top
 
 
-COMPETING = 40  # candidates of a row that are learned from
-
-
-def learn_stacker(evidence: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]) -> Stacker:
-    """Return a join that makes candidates' probabilities fit ``Y``, their rows' true labels."""
-    competing = _competing(evidence, label_counts)
+def learn_stacker(
+    candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]
+) -> Stacker:
+    """Return a stacker whose probabilities fit ``Y``, the true labels of the candidates' rows."""
+    competing = _competing(candidates, label_counts)
     there = competing.labels >= 0
     if not there.any():
         return Stacker()
     rows = np.repeat(np.arange(len(there)), there.sum(axis=1))
     is_true = np.asarray(Y[rows, competing.labels[there]]).ravel() > 0
     return Stacker(
-        logistic_regression(terms(competing, label_counts), is_true, usual_weights(), PSEUDO_ROWS)
+        logistic_regression(terms(competing, label_counts), is_true, prior_weights(), PSEUDO_ROWS)
     )
 
 
 def unseen_probabilities(
-    evidence: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]
+    candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]
 ) -> NDArray[np.float32]:
     """Return probabilities of candidates, each half of the rows by what the other half teaches."""
-    probabilities = np.zeros(evidence.labels.shape, dtype=np.float32)
+    probabilities = np.zeros(candidates.labels.shape, dtype=np.float32)
     first = np.arange(len(probabilities)) % 2 == 0
     for learned, judged in ((first, ~first), (~first, first)):
-        half = Candidates(*(part[learned] for part in evidence))
-        join = learn_stacker(half, csr_matrix(Y[learned]), label_counts)
-        other = Candidates(*(np.ascontiguousarray(part[judged]) for part in evidence))
-        probabilities[judged] = join.probabilities(other, label_counts)
+        half = Candidates(*(part[learned] for part in candidates))
+        stacker = learn_stacker(half, csr_matrix(Y[learned]), label_counts)
+        other = Candidates(*(np.ascontiguousarray(part[judged]) for part in candidates))
+        probabilities[judged] = stacker.probabilities(other, label_counts)
     return probabilities
 
 
-def _competing(evidence: Candidates, label_counts: NDArray[np.int64]) -> Candidates:
-    """Return the best candidates of each row by the usual join, in no particular order."""
-    usual = Stacker().probabilities(evidence, label_counts)
-    k = min(COMPETING, evidence.labels.shape[1])
-    top = best_candidates(evidence.labels, usual, k)
+def _competing(candidates: Candidates, label_counts: NDArray[np.int64]) -> Candidates:
+    """Return the best candidates of each row by the prior weights, in no particular order."""
+    prior = Stacker().probabilities(candidates, label_counts)
+    k = min(COMPETING, candidates.labels.shape[1])
+    top = best_candidates(candidates.labels, prior, k)
     # Where each of them stands among the candidates.
-    place = np.zeros(top.labels.shape, dtype=np.int64)
+    position = np.zeros(top.labels.shape, dtype=np.int64)
     for at in range(k):
-        place[:, at] = (evidence.labels == top.labels[:, [at]]).argmax(axis=1)
+        position[:, at] = (candidates.labels == top.labels[:, [at]]).argmax(axis=1)
     return Candidates(
-        top.labels, *(np.take_along_axis(part, place, axis=1) for part in evidence[1:])
+        top.labels, *(np.take_along_axis(part, position, axis=1) for part in candidates[1:])
     )

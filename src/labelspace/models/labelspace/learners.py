@@ -1,0 +1,100 @@
+"""The spaces of LabelSpace: how they are learned, who is near in them, and what neighbours count.
+
+Each learner is a linear map, trained as in AnnexML so that rows with like labels lie near each
+other, and an index of all rows that have labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace import progress
+from labelspace.encoders.linear import LinearEncoder
+from labelspace.ensemble import Learner
+from labelspace.graph.label_knn import label_knn
+from labelspace.linear.adapt import adapt_map
+from labelspace.linear.contrastive import train_map
+from labelspace.models.labelspace.settings import LabelSpaceSettings
+from labelspace.search.ivf import IVFIndex
+from labelspace.search.result import SearchResult
+from labelspace.selection import usable_rows
+from labelspace.spaces import sphere
+from labelspace.threads import train_in_parallel
+from labelspace.voting import vote_weights
+
+
+def train_learners(
+    X: csr_matrix,
+    seen: csr_matrix,
+    Y: csr_matrix,
+    settings: LabelSpaceSettings,
+    *,
+    seed: int,
+    n_threads: int | None,
+) -> list[Learner]:
+    """Train maps on rows with labels in ``seen``; put all rows with any in ``Y`` there."""
+    graph = label_knn(seen, seed=seed, n_threads=n_threads)
+    voters = usable_rows(X, Y)
+
+    def train(learner_seed: int) -> Learner:
+        trained = train_map(X, seen, graph, settings.training(), learner_seed)
+        encoder = LinearEncoder(trained.weights)
+        keys = sphere.keys(encoder.encode(csr_matrix(X[voters])))
+        return Learner(encoder, IVFIndex(keys, voters, seed=learner_seed))
+
+    seeds = [seed + number for number in range(settings.n_learners)]
+    with progress.task("learning the space"):
+        return train_in_parallel(train, seeds, n_threads)
+
+
+def update_learners(
+    learners: Sequence[Learner],
+    X: csr_matrix,
+    Y: csr_matrix,
+    settings: LabelSpaceSettings,
+    *,
+    seed: int,
+    n_threads: int | None,
+) -> None:
+    """Let the maps catch up with new rows, the last of ``Y``, and put the rows there."""
+    n_old = Y.shape[0] - X.shape[0]
+    new = csr_matrix(Y[n_old:])
+    graph = label_knn(Y, queries=new, first_query=n_old, seed=seed, n_threads=n_threads)
+    voters = usable_rows(X, new)
+    for learner in learners:
+        stored = learner.rows.vectors
+        adapt_map(learner.encoder, X, Y, graph, n_old, stored, settings.update(), seed)
+        learner.rows.add(learner.encode(csr_matrix(X[voters])), n_old + voters)
+
+
+def find_neighbors(
+    learners: Sequence[Learner], X: csr_matrix, n_neighbors: int
+) -> tuple[SearchResult, NDArray[np.float32]]:
+    """Return the training rows near each row in all spaces, and its vector in the first."""
+    encoded = [learner.encode(X) for learner in learners]
+    found = [
+        learner.rows.search(Z, n_neighbors) for learner, Z in zip(learners, encoded, strict=True)
+    ]
+    return SearchResult.beside(found), encoded[0]
+
+
+def neighbor_weights(
+    found: SearchResult, gamma: float, own: NDArray[np.int64] | None = None
+) -> NDArray[np.float32]:
+    """Return each neighbour's share of the vote; none for a row's ``own`` number.
+
+    >>> found = SearchResult(np.array([[3, 7]]), np.array([[1.0, 0.9]], dtype=np.float32))
+    >>> neighbor_weights(found, gamma=10.0).round(2), neighbor_weights(found, 10.0, np.array([3]))
+    (array([[0.73, 0.27]], dtype=float32), array([[0., 1.]], dtype=float32))
+    """
+    cosines = found.products
+    if own is not None:
+        cosines = np.where(found.ids == own[:, np.newaxis], -np.inf, cosines)
+    weights = vote_weights(cosines, gamma)
+    # A row without known features lies nowhere: nothing is near to it.
+    weights[~(found.products != 0).any(axis=1)] = 0.0
+    return weights

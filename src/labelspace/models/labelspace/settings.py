@@ -1,0 +1,144 @@
+"""What LabelSpace can be told, and what it takes for a corpus of some size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from labelspace.linear.contrastive import ContrastiveSettings
+from labelspace.parameters import CorpusShape, Rules, Settings, real, whole
+
+# Small corpora are overfitted by a sharp contrast and large steps.
+_SMALL = 20_000
+# Where rows are fewer, there is time for several spaces.
+_FEW = 8_000
+_LONG = 100  # features of a row from which on it can afford, and needs, more hard negatives
+_EVERY_NEGATIVE = 1e8  # products of labels and features of rows that are no effort
+_MOST_NEGATIVES = 1e9  # and those that are the most effort
+
+
+@dataclass(frozen=True)
+class LabelSpaceSettings(Settings):
+    """All that LabelSpace can be told beside C, idf and propensity.
+
+    Attributes
+    ----------
+    dim : int
+        Dimensions of the space in which neighbours are searched: 128.
+    n_learners : int
+        Spaces whose neighbours vote together: one, but six for fewer than 8,000 rows.
+    gamma : float
+        Sharpness of the contrast by which the space is learned: 20, but 10 for fewer than 20,000
+        rows.
+    learning_rate : float
+        First step size of the space: 0.2, but 0.1 for fewer than 20,000 rows.
+    min_steps : int
+        Steps of the space at least: 200, but 80 for fewer than 8,000 rows.
+    n_neighbors : int
+        Training rows that vote, for each learner: 100.
+    vote_gamma : float
+        A neighbour's vote counts e^{γ(cos − 1)}: 20.
+    n_voted : int
+        Labels that come from votes to a row's candidates: 60.
+    n_by_margin : int
+        Labels that its classifiers add to these: 20.
+    hard_neighbors, hard_negatives : int
+        Neighbours that propose labels for a training row, and how many of these are its hard
+        negatives: 30 and 50, but 100 and 100 where rows have 100 features or more on average.
+    update_neighbors, update_negatives : int
+        The same for rows that come later: 30 and 50.
+    min_negatives : int
+        Negatives that a classifier draws at least: all rows where that is no effort, five for each
+        feature of a row elsewhere, 100 at least.
+    min_weight : float
+        Classifiers' weights closer to zero are cut: 0.05.
+    validation_fraction : float
+        Share of the rows held out to learn how votes and classifiers are stacked: 0.1.
+    max_held_out : int
+        Rows held out at most: 4,000.
+    reservoir_size : int
+        Training rows that are kept, to tell labels that come later from: 1,000.
+
+    Examples
+    --------
+    >>> LabelSpaceSettings.for_corpus("best", CorpusShape(5_000, 300, 200, 50_000)).n_learners
+    6
+    """
+
+    dim: int = 128
+    n_learners: int = 1
+    gamma: float = 20.0
+    learning_rate: float = 0.2
+    min_steps: int = 200
+    n_neighbors: int = 100
+    vote_gamma: float = 20.0
+    n_voted: int = 60
+    n_by_margin: int = 20
+    hard_neighbors: int = 30
+    hard_negatives: int = 50
+    update_neighbors: int = 30
+    update_negatives: int = 50
+    min_negatives: int = 100
+    min_weight: float = 0.05
+    validation_fraction: float = 0.1
+    max_held_out: int = 4000
+    reservoir_size: int = 1000
+
+    presets: ClassVar[tuple[str, ...]] = ("best",)
+    rules: ClassVar[Rules] = {
+        "dim": [whole()],
+        "n_learners": [whole()],
+        "gamma": [real(0, 40, closed="right")],
+        "learning_rate": [real(0)],
+        "min_steps": [whole()],
+        "n_neighbors": [whole()],
+        "vote_gamma": [real(0, closed="left")],
+        "n_voted": [whole()],
+        "n_by_margin": [whole(0)],
+        "hard_neighbors": [whole()],
+        "hard_negatives": [whole()],
+        "update_neighbors": [whole()],
+        "update_negatives": [whole()],
+        "min_negatives": [whole(0)],
+        "min_weight": [real(0, closed="left")],
+        "validation_fraction": [real(0, 0.5, closed="both")],
+        "max_held_out": [whole(0)],
+        "reservoir_size": [whole()],
+    }
+
+    @classmethod
+    def for_corpus(cls, preset: str, shape: CorpusShape) -> LabelSpaceSettings:
+        """Return what measures best for a corpus."""
+        few, small = shape.n_examples < _FEW, shape.n_examples < _SMALL
+        long = shape.n_entries >= _LONG * shape.n_examples
+        return cls(
+            n_learners=6 if few else 1,
+            gamma=10.0 if small else 20.0,
+            learning_rate=0.1 if small else 0.2,
+            min_steps=80 if few else 200,
+            hard_neighbors=100 if long else 30,
+            hard_negatives=100 if long else 50,
+            min_negatives=_min_negatives(shape),
+        )
+
+    def training(self) -> ContrastiveSettings:
+        """Return how the spaces are learned."""
+        return ContrastiveSettings(
+            dim=self.dim,
+            gamma=self.gamma,
+            learning_rate=self.learning_rate,
+            min_steps=self.min_steps,
+        )
+
+    def update(self) -> ContrastiveSettings:
+        """Return how they learn on: gently, since stored rows do not move with them."""
+        return replace(self.training(), n_epochs=2, learning_rate=0.02, min_steps=16)
+
+
+def _min_negatives(shape: CorpusShape) -> int:
+    """Return how many negatives a classifier draws at least: the more, the longer rows are."""
+    n_features = shape.n_entries / max(shape.n_examples, 1)
+    per_negative = max(shape.n_labels * n_features, 1.0)
+    if per_negative * shape.n_examples <= _EVERY_NEGATIVE:
+        return shape.n_examples
+    return max(100, int(min(5 * n_features, _MOST_NEGATIVES / per_negative)))

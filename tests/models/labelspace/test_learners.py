@@ -1,0 +1,44 @@
+"""Neighbours in several spaces; the maps themselves are in tests/linear."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from labelspace.ensemble import Learner, search_all
+from labelspace.models.labelspace.learners import find_neighbors, neighbor_weights, train_learners
+from labelspace.models.labelspace.settings import LabelSpaceSettings
+from labelspace.search.result import SearchResult
+from tests.planted import planted_corpus
+
+
+@pytest.fixture(scope="module")
+def learners() -> list[Learner]:
+    X, Y = planted_corpus(80)
+    settings = LabelSpaceSettings(dim=8, n_learners=2, min_steps=10)
+    return train_learners(X, Y, Y, settings, seed=0, n_threads=1)
+
+
+def test_each_row_is_encoded_once_by_each_learner(learners, monkeypatch) -> None:
+    X, _ = planted_corpus(10, seed=1)
+    expected, _ = search_all(learners, X, 5, 0)
+    vectors = learners[0].encode(X)
+    encoded = []
+    encode = Learner.encode
+    monkeypatch.setattr(Learner, "encode", lambda self, X: encoded.append(self) or encode(self, X))
+    found, Z = find_neighbors(learners, X, 5)
+    assert encoded == learners
+    assert np.array_equal(Z, vectors)
+    assert np.array_equal(found.ids, expected.ids)
+    assert np.array_equal(found.products, expected.products)
+
+
+def test_a_row_that_lies_nowhere_has_no_neighbours() -> None:
+    products = np.array([[0.0, 0.0], [0.5, 0.0], [0.9, -np.inf]], dtype=np.float32)
+    found = SearchResult(np.array([[0, 1], [0, 1], [0, -1]]), products)
+    assert neighbor_weights(found, 20.0).sum(axis=1).tolist() == [0.0, 1.0, 1.0]
+
+
+def test_a_row_that_finds_only_itself_has_no_votes() -> None:
+    found = SearchResult(np.array([[4, -1]]), np.array([[1.0, -np.inf]], dtype=np.float32))
+    assert neighbor_weights(found, 20.0, own=np.array([4])).tolist() == [[0.0, 0.0]]

@@ -1,0 +1,51 @@
+"""What LabelSpace takes for corpora of several sizes."""
+
+from __future__ import annotations
+
+import pytest
+
+from labelspace.models import LabelSpace
+from labelspace.models.labelspace.settings import LabelSpaceSettings
+from labelspace.parameters import CorpusShape
+from tests.planted import planted_corpus
+
+
+def taken(n_examples: int, n_labels: int = 1000, per_row: int = 50) -> LabelSpaceSettings:
+    shape = CorpusShape(n_examples, 5000, n_labels, n_examples * per_row)
+    return LabelSpaceSettings.for_corpus("best", shape)
+
+
+@pytest.mark.parametrize(
+    ("n_examples", "expected"),
+    [(7_999, (6, 10.0, 80)), (19_999, (1, 10.0, 200)), (20_000, (1, 20.0, 200))],
+)
+def test_few_rows_have_more_spaces_and_a_softer_contrast(
+    n_examples: int, expected: tuple[int, float, int]
+) -> None:
+    told = taken(n_examples)
+    assert (told.n_learners, told.gamma, told.min_steps) == expected
+
+
+def test_long_rows_have_more_hard_negatives() -> None:
+    short, long = taken(1000, per_row=99), taken(1000, per_row=100)
+    assert (short.hard_neighbors, short.hard_negatives) == (30, 50)
+    assert (long.hard_neighbors, long.hard_negatives) == (100, 100)
+
+
+@pytest.mark.parametrize(
+    ("n_examples", "n_labels", "expected"),
+    [(2_000, 1_000, 2_000), (2_001, 1_000, 250), (80_000, 100_000, 200), (80_000, 10**6, 100)],
+)
+def test_negatives_are_as_many_as_are_no_effort(
+    n_examples: int, n_labels: int, expected: int
+) -> None:
+    assert taken(n_examples, n_labels).min_negatives == expected
+
+
+def test_settings_reach_the_model() -> None:
+    X, Y = planted_corpus(60)
+    told = {"reservoir_size": 7, "max_held_out": 3, "n_voted": 2, "n_by_margin": 1}
+    model = LabelSpace(n_learners=1, settings=told, random_state=0).fit(X, Y)
+    assert model.reservoir_.shape[0] == 7
+    assert model.calibration_.n_rows == 3
+    assert (model.predict_topk(X, 5).labels[:, 3:] == -1).all()
