@@ -86,7 +86,8 @@ METHODS: dict[str, Method] = {
         (
             "glas.coarse_to_fine:CoarseToFineIndex",
             "glas.concatenated:ConcatenatedEncoder",
-            "glas.label_sphere:LabelSphere",
+            "glas.joint_embedding:JointEmbedding",
+            "glas.settings:GLaSSettings",
         ),
     ),
     "neuralxc": Method(

@@ -34,7 +34,7 @@ class RowOptimizer:
     --------
     >>> import torch
     >>> table = RowTable(torch.zeros(2, 2))
-    >>> table.leave(torch.tensor([1]), torch.tensor([[4.0, -4.0]]))
+    >>> table.add_gradient(torch.tensor([1]), torch.tensor([[4.0, -4.0]]))
     >>> RowOptimizer(table, "adagrad").step(0.5)
     >>> table.values.tolist()
     [[0.0, 0.0], [-0.5, 0.5]]
@@ -59,7 +59,7 @@ class RowOptimizer:
     def step(self, learning_rate: float) -> None:
         """Move the rows whose gradients the table has, and clear these."""
         self.n_steps += 1
-        for ids, gradient in self.table.take_gradients():
+        for ids, gradient in self.table.pop_gradients():
             if self.rule == "adam":
                 self._adam(ids, gradient, learning_rate)
             elif self.rule == "adagrad":

@@ -23,29 +23,29 @@ class RowTable:
     >>> import torch
     >>> table = RowTable(torch.eye(3))
     >>> (2 * table.rows(torch.tensor([1]))).sum().backward()
-    >>> [(ids.tolist(), gradient.tolist()) for ids, gradient in table.take_gradients()]
+    >>> [(ids.tolist(), gradient.tolist()) for ids, gradient in table.pop_gradients()]
     [([1], [[2.0, 2.0, 2.0]])]
     """
 
     def __init__(self, values: Tensor) -> None:
         self.values = values
-        self._taken: list[tuple[Tensor, Tensor]] = []
-        self._left: list[tuple[Tensor, Tensor]] = []
+        self._looked_up: list[tuple[Tensor, Tensor]] = []
+        self._added: list[tuple[Tensor, Tensor]] = []
 
     def rows(self, ids: Tensor) -> Tensor:
         """Return some rows, each once, as a tensor whose gradient the table will find."""
-        taken = self.values[ids].requires_grad_(torch.is_grad_enabled())
-        if taken.requires_grad:
-            self._taken.append((ids, taken))
-        return taken
+        rows = self.values[ids].requires_grad_(torch.is_grad_enabled())
+        if rows.requires_grad:
+            self._looked_up.append((ids, rows))
+        return rows
 
-    def leave(self, ids: Tensor, gradient: Tensor) -> None:
+    def add_gradient(self, ids: Tensor, gradient: Tensor) -> None:
         """Note the gradient of some rows, each once."""
-        self._left.append((ids, gradient))
+        self._added.append((ids, gradient))
 
-    def take_gradients(self) -> list[tuple[Tensor, Tensor]]:
+    def pop_gradients(self) -> list[tuple[Tensor, Tensor]]:
         """Return ids and gradients since the last call, and forget them."""
-        found = [(ids, rows.grad) for ids, rows in self._taken if rows.grad is not None]
-        found += self._left
-        self._taken, self._left = [], []
+        found = [(ids, rows.grad) for ids, rows in self._looked_up if rows.grad is not None]
+        found += self._added
+        self._looked_up, self._added = [], []
         return found

@@ -93,7 +93,7 @@ class _TableSums(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         features, rows = ctx.batch.sums_by_feature(gradients[0].contiguous())
         if features.numel():
-            ctx.table.leave(features, rows)
+            ctx.table.add_gradient(features, rows)
         return None, None, None
 
 
@@ -183,7 +183,7 @@ class SparseNetwork(nn.Module):
             self._column_norms = self.table.values.norm(dim=0).clamp_min(1e-6)
 
     @torch.no_grad()
-    def take(self, encoder: NetworkEncoder) -> None:
+    def load(self, encoder: NetworkEncoder) -> None:
         """Take over what was exported, into a network of the same widths without weight norm."""
         self.table.values.copy_(torch.from_numpy(encoder.first.to_float()))
         self.bias.copy_(torch.from_numpy(encoder.bias))

@@ -1,3 +1,5 @@
+"""The search from coarse to fine, and its kernels."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from labelspace.models.glas import regularizers as label_regularizers
+from labelspace.models.glas import regularizers
 
 
 def unit_rows(n: int, dim: int, seed: int = 0):
@@ -25,24 +25,24 @@ def test_laplacian_and_spread_out_make_glas_up_to_a_constant(likeness):
     constant = (likeness.square() - 2.0 * likeness).mean()
     for seed in range(3):
         V = unit_rows(7, 4, seed)
-        both = label_regularizers.laplacian(V, likeness) + label_regularizers.spread_out(V)
-        assert torch.allclose(both, label_regularizers.glas(V, likeness) - constant)
+        both = regularizers.laplacian(V, likeness) + regularizers.spread_out(V)
+        assert torch.allclose(both, regularizers.glas(V, likeness) - constant)
 
 
 def test_without_likeness_glas_is_spread_out():
     V = unit_rows(5, 3)
     nothing = torch.zeros((5, 5), dtype=V.dtype)
-    assert torch.equal(label_regularizers.glas(V, nothing), label_regularizers.spread_out(V))
+    assert torch.equal(regularizers.glas(V, nothing), regularizers.spread_out(V))
 
 
 def test_gravity_is_the_mean_of_all_squared_products():
     Z, V = unit_rows(6, 3), unit_rows(5, 3, seed=2)
-    assert torch.allclose(label_regularizers.gravity(Z, V), (Z @ V.T).square().mean())
+    assert torch.allclose(regularizers.gravity(Z, V), (Z @ V.T).square().mean())
 
 
 def test_gradient_of_glas_is_the_formula(likeness):
     V = unit_rows(7, 4).requires_grad_()
-    label_regularizers.glas(V, likeness).backward()
+    regularizers.glas(V, likeness).backward()
     expected = 4.0 / 49.0 * (V @ V.T - likeness) @ V
     assert torch.allclose(V.grad, expected.detach())
 
@@ -52,9 +52,9 @@ def test_gradients_match_finite_differences_in_double_precision(name, likeness):
     V = unit_rows(7, 4).requires_grad_()
     Z = unit_rows(6, 4, seed=3).requires_grad_()
     arguments = {
-        "glas": lambda V, Z: label_regularizers.glas(V, likeness),
-        "spread_out": lambda V, Z: label_regularizers.spread_out(V),
-        "laplacian": lambda V, Z: label_regularizers.laplacian(V, likeness),
-        "gravity": lambda V, Z: label_regularizers.gravity(Z, V),
+        "glas": lambda V, Z: regularizers.glas(V, likeness),
+        "spread_out": lambda V, Z: regularizers.spread_out(V),
+        "laplacian": lambda V, Z: regularizers.laplacian(V, likeness),
+        "gravity": lambda V, Z: regularizers.gravity(Z, V),
     }
     assert torch.autograd.gradcheck(arguments[name], (V, Z))

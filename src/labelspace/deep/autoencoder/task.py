@@ -203,7 +203,7 @@ class AutoencoderTask(DeepTask):
     def _load(
         self, encoder: NetworkEncoder, layers: DenseLayers, weights: Floats, biases: Floats
     ) -> None:
-        self.encoder.take(encoder)
+        self.encoder.load(encoder)
         n_regressor = len(self.regressor.activations)
         self.regressor.take(layers.part(0, n_regressor))
         self.label_decoder.take(layers.part(n_regressor, None), weights, biases)

@@ -122,7 +122,7 @@ class DXMLTask(DeepTask):
         biases: Floats = np.zeros(len(vectors), dtype=np.float32)
         if start is not None:
             encoder, biases = start
-            self.network.take(encoder)
+            self.network.load(encoder)
         self.module = self.network
         self.labels = RowTable(torch.from_numpy(np.array(vectors, dtype=np.float32)).to(device))
         self.biases = RowTable(torch.from_numpy(biases[:, np.newaxis].copy()).to(device))

@@ -47,7 +47,7 @@ class ConcatenatedEncoder(Storable):
 
     def encode(self, X: csr_matrix) -> Floats:
         """Return the unit vectors of the rows of ``X``."""
-        return joined([part.encode(X) for part in self.parts], self.shares)
+        return concatenated([part.encode(X) for part in self.parts], self.shares)
 
     def split(self, vectors: Floats) -> list[Floats]:
         """Return the coordinates of each part."""
@@ -55,7 +55,7 @@ class ConcatenatedEncoder(Storable):
         return np.split(vectors, ends[:-1], axis=1)
 
 
-def joined(vectors: Sequence[Floats], shares: Sequence[float]) -> Floats:
+def concatenated(vectors: Sequence[Floats], shares: Sequence[float]) -> Floats:
     """Return unit vectors side by side, as one unit vector."""
     ends = np.cumsum([part.shape[1] for part in vectors])
     whole = np.empty((len(vectors[0]), ends[-1]), dtype=np.float32)

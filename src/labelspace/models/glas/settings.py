@@ -1,4 +1,4 @@
-"""The settings of a label embedding, as the paper has them and as measured best.
+"""The settings of GLaS, as the paper has them and as measured best.
 
 "best" depends on the corpus: few rows are overfitted by a hidden layer, and where features are few
 a linear map beside the network knows nothing that the network does not.
@@ -6,61 +6,25 @@ a linear map beside the network knows nothing that the network does not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from labelspace.graph.cooccurrence import SIMILARITIES
+from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, one_of, real, whole
 
 if TYPE_CHECKING:
     from labelspace.deep.loop import DeepSettings
-    from labelspace.models.glas.task import GLaSTaskSettings
 
-PRESETS: dict[str, dict[str, Any]] = {
-    "best": {
-        "n_learners": 1,
-        "dim": 512,
-        "hidden": (512,),
-        "activation": "relu",
-        "weight_norm": False,
-        "keep_features": 0.8,
-        "dropout": 0.0,
-        "loss": "binary",
-        "biases": True,
-        "scale": 8.0,
-        "tail": 1.0,
-        "regularizer": "glas",
-        "regularizer_weight": 100.0,
-        "linear_dim": 512,
-        "linear_scale": 25.0,
-        "n_epochs": 8,
-        "batch_size": 512,
-        "learning_rate": 3e-3,
-        "row_rule": "adam",
-        "row_learning_rate": 3e-3,
-    },
-    "paper": {
-        "n_learners": 1,
-        "dim": 1024,
-        "hidden": (1024,),
-        "activation": "relu",
-        "weight_norm": True,
-        "keep_features": 0.8,
-        "dropout": 0.0,
-        "loss": "margin",
-        "biases": False,
-        "scale": 10.0,
-        "tail": 0.0,
-        "regularizer": "glas",
-        "regularizer_weight": 10.0,
-        "linear_dim": 0,
-        "linear_scale": 25.0,
-        "n_epochs": 10,
-        "batch_size": 4096,
-        "learning_rate": 1e-3,
-        "row_rule": "adam",
-        "row_learning_rate": 1e-3,
-    },
-}
+LOSSES = ("binary", "softmax", "margin", "mining")
+REGULARIZERS = ("glas", "spread-out", "laplacian", "gravity", "none")
+SEARCHES = ("auto", "exact", "coarse_to_fine")
 
-_SMALL = 10_000
-_FOR_SMALL: dict[str, Any] = {
+# Fewer rows than this are few, as many or more are many.
+_FEW_ROWS, _MANY_ROWS = 10_000, 20_000
+# Fewer features than this are dense, not words.
+_FEW_FEATURES = 1000
+
+_FOR_FEW_ROWS: dict[str, Any] = {
     "hidden": (),
     "scale": 10.0,
     "keep_features": 0.4,
@@ -69,54 +33,211 @@ _FOR_SMALL: dict[str, Any] = {
     "row_rule": "adagrad",
     "row_learning_rate": 2e-2,
 }
-
-_LARGE = 20_000
-_FOR_LARGE: dict[str, Any] = {
+_FOR_MANY_ROWS: dict[str, Any] = {
     "n_learners": 2,
     "linear_dim": 1024,
     "scale": 10.0,
     "tail": 2.0,
     "n_epochs": 6,
 }
+_PAPER: dict[str, Any] = {
+    "dim": 1024,
+    "hidden": (1024,),
+    "weight_norm": True,
+    "loss": "margin",
+    "biases": False,
+    "scale": 10.0,
+    "tail": 0.0,
+    "regularizer_weight": 10.0,
+    "linear_dim": 0,
+    "n_epochs": 10,
+    "batch_size": 4096,
+    "learning_rate": 1e-3,
+    "row_learning_rate": 1e-3,
+}
 
 
-# Fewer features than this are dense, not words.
-_FEW_FEATURES = 1000
+@dataclass(frozen=True)
+class GLaSSettings(Settings):
+    """All that GLaS can be told.
 
+    Values of "best" are given first, with those for fewer than 10,000 rows after "few" and from
+    20,000 rows on after "many", then those of "paper" in brackets where they differ.
 
-def preset(name: str, n_rows: int, n_features: int) -> dict[str, Any]:
-    """Return all settings of a preset for a corpus of so many rows and features.
+    Attributes
+    ----------
+    n_learners : int
+        Networks that are learned, of whose inner products the mean is taken: 1, many 2 (1).
+    dim : int
+        Dimensions of a network's space: 512 (1024).
+    hidden : tuple of int
+        Widths of the network's hidden layers: (512,), few none ((1024,)).
+    activation : {"relu", "linear"}
+        What stands between layers: relu.
+    weight_norm : bool
+        Whether all outputs of a layer share one length of weights: False (True).
+    keep_features : float
+        Probability ρ with which training keeps a row's feature: 0.8, few 0.4 (0.8).
+    loss : {"binary", "softmax", "margin", "mining"}
+        Binary cross-entropy, softmax cross-entropy, or the margin loss against sampled labels or
+        against the hardest of them: binary (margin).
+    all_positives : bool
+        Whether softmax wants all of a row's labels at once, or one drawn from them: True.
+    margin : float
+        By how much a row's label should stand above others, for margin and mining: 0.3.
+    n_hardest : int
+        Labels that mining looks at: 10.
+    biases : bool
+        Whether labels have biases, and scores a learned scale: True (False).
+    scale : float
+        Factor s of inner products in binary and softmax, to begin with: 8, few and many 10 (10).
+    tail : float
+        How much rare labels are preferred, with ``loss="binary"``: 0 ranks by probability, 1 by
+        probability times inverse propensity, which is what PSP counts: 1, many 2 (0).
+    regularizer : {"glas", "spread-out", "laplacian", "gravity", "none"}
+        What label vectors are held to: glas.
+    regularizer_weight : float
+        λ: 100 (10).
+    similarity : {"arithmetic", "geometric", "jaccard", "pmi"}
+        What glas and laplacian take for the likeness of labels: arithmetic.
+    linear_dim : int
+        Dimensions of a linear map beside the network, found without gradient steps: 512, many
+        1024, but none with fewer than 1,000 features (none).
+    linear_scale : float
+        Factor of the linear map's inner products, which are added to the networks' mean: 25.
+    n_sampled : int
+        Labels that a batch is scored against, those of its rows among them: 4096.
+    n_epochs : int
+        Passes over the rows at most: 8, few 15, many 6 (10); very small corpora get more, for 40
+        steps.
+    batch_size : int
+        Rows in a step: 512, few 128 (4096).
+    learning_rate : float
+        First step size of the network's dense layers, falling to zero: 0.003 (0.001).
+    row_rule : {"adam", "adagrad"}
+        How the rows of the two tables, features and labels, move; adagrad takes a third of the
+        memory: adam, few adagrad (adam).
+    row_learning_rate : float
+        First step size of the tables: 0.003, few 0.02 (0.001).
+    patience : int
+        Epochs without a better P@1 on rows held out, where ``validation`` is given, after which
+        training ends: 2.
+    search : {"auto", "exact", "coarse_to_fine"}
+        Index of the labels: auto, which is exact up to 2,000 labels. Above it is coarse to fine,
+        which looks at a short form of every label and compares the best in full.
+    storage : {"int8", "float32"}
+        How the first layer and the labels' keys are kept: int8.
 
-    >>> preset("best", 500, 2000)["hidden"], preset("best", 50_000, 2000)["hidden"]
-    ((), (512,))
+    Examples
+    --------
+    >>> few, many = CorpusShape(500, 2000, 90), CorpusShape(50_000, 2000, 90)
+    >>> [GLaSSettings.for_corpus("best", shape).hidden for shape in (few, many)]
+    [(), (512,)]
     """
-    chosen = dict(PRESETS[name])
-    if name == "best" and n_rows < _SMALL:
-        chosen |= _FOR_SMALL
-    elif name == "best" and n_rows >= _LARGE:
-        chosen |= _FOR_LARGE
-    if name == "best" and n_features < _FEW_FEATURES:
-        chosen["linear_dim"] = 0
-    return chosen
 
+    n_learners: int = 1
+    dim: int = 512
+    hidden: tuple[int, ...] = (512,)
+    activation: str = "relu"
+    weight_norm: bool = False
+    keep_features: float = 0.8
+    loss: str = "binary"
+    all_positives: bool = True
+    margin: float = 0.3
+    n_hardest: int = 10
+    biases: bool = True
+    scale: float = 8.0
+    tail: float = 1.0
+    regularizer: str = "glas"
+    regularizer_weight: float = 100.0
+    similarity: str = "arithmetic"
+    linear_dim: int = 512
+    linear_scale: float = 25.0
+    n_sampled: int = 4096
+    n_epochs: int = 8
+    batch_size: int = 512
+    learning_rate: float = 3e-3
+    row_rule: str = "adam"
+    row_learning_rate: float = 3e-3
+    patience: int = 2
+    search: str = "auto"
+    storage: str = "int8"
 
-def task_settings(chosen: dict[str, Any]) -> GLaSTaskSettings:
-    """Return what a task is told of the settings."""
-    from labelspace.models.glas.task import GLaSTaskSettings
+    rules: ClassVar[Rules] = {
+        "n_learners": [whole()],
+        "dim": [whole()],
+        "hidden": [tuple, list],
+        "activation": [one_of("relu", "linear")],
+        "weight_norm": [FLAG],
+        "keep_features": [real(0, 1, "right")],
+        "loss": [one_of(*LOSSES)],
+        "all_positives": [FLAG],
+        "margin": [real(0, None, "left")],
+        "n_hardest": [whole()],
+        "biases": [FLAG],
+        "scale": [real(0)],
+        "tail": [real(0, None, "left")],
+        "regularizer": [one_of(*REGULARIZERS)],
+        "regularizer_weight": [real(0, None, "left")],
+        "similarity": [one_of(*SIMILARITIES)],
+        "linear_dim": [whole(0)],
+        "linear_scale": [real(0, None, "left")],
+        "n_sampled": [whole()],
+        "n_epochs": [whole()],
+        "batch_size": [whole()],
+        "learning_rate": [real(0)],
+        "row_rule": [one_of("adam", "adagrad")],
+        "row_learning_rate": [real(0)],
+        "patience": [whole()],
+        "search": [one_of(*SEARCHES)],
+        "storage": [one_of("int8", "float32")],
+    }
 
-    network = ("activation", "weight_norm", "dropout", "scale", "biases", "regularizer")
-    loss = ("loss", "all_positives", "margin", "n_hardest", "n_sampled")
-    return GLaSTaskSettings(
-        widths=(*chosen["hidden"], chosen["dim"]),
-        keep=chosen["keep_features"],
-        weight=chosen["regularizer_weight"],
-        **{name: chosen[name] for name in network + loss},
-    )
+    @classmethod
+    def for_corpus(cls, preset: str, shape: CorpusShape) -> GLaSSettings:
+        if preset == "paper":
+            return cls(**_PAPER)
+        chosen = cls()
+        if shape.n_examples < _FEW_ROWS:
+            chosen = replace(chosen, **_FOR_FEW_ROWS)
+        elif shape.n_examples >= _MANY_ROWS:
+            chosen = replace(chosen, **_FOR_MANY_ROWS)
+        return replace(chosen, linear_dim=0) if shape.n_features < _FEW_FEATURES else chosen
 
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Outputs of the network's layers."""
+        return (*self.hidden, self.dim)
 
-def training_settings(chosen: dict[str, Any], **more: Any) -> DeepSettings:
-    """Return what the training loop is told of the settings."""
-    from labelspace.deep.loop import DeepSettings
+    @property
+    def uses_likeness(self) -> bool:
+        """Whether the regulariser asks how alike labels are."""
+        return self.regularizer in ("glas", "laplacian")
 
-    same = ("n_epochs", "batch_size", "learning_rate", "row_learning_rate", "row_rule")
-    return DeepSettings(min_steps=40, **{name: chosen[name] for name in same}, **more)
+    def training(
+        self, seed: int, *, stops_early: bool = False, checkpoint: str | None = None
+    ) -> DeepSettings:
+        """Return how the networks are trained."""
+        from labelspace.deep.loop import DeepSettings
+
+        return DeepSettings(
+            n_epochs=self.n_epochs,
+            min_steps=40,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            row_rule=self.row_rule,
+            row_learning_rate=self.row_learning_rate,
+            patience=self.patience if stops_early else None,
+            checkpoint=checkpoint,
+            seed=seed,
+        )
+
+    def gentle_training(self, seed: int) -> DeepSettings:
+        """Return how they learn on from new rows, without losing what they know."""
+        return replace(
+            self.training(seed),
+            n_epochs=2,
+            min_steps=10,
+            learning_rate=0.1 * self.learning_rate,
+            row_learning_rate=0.1 * self.row_learning_rate,
+        )

@@ -8,7 +8,6 @@ labels that were drawn for the rows.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,64 +25,16 @@ from labelspace.deep.row_table import RowTable
 from labelspace.deep.sparse_network import SparseBatch, SparseNetwork
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.graph.cooccurrence import dense_block
-from labelspace.models.glas import regularizers as label_regularizers
-from labelspace.models.glas.label_sphere import LearnedNetwork
+from labelspace.models.glas import regularizers
+from labelspace.models.glas.joint_embedding import LearnedNetwork
+from labelspace.models.glas.settings import GLaSSettings
 from labelspace.topk import TopK
 
 Floats = NDArray[np.float32]
 
-LOSSES = ("binary", "softmax", "margin", "mining")
-REGULARIZERS = ("glas", "spread-out", "laplacian", "gravity", "none")
 # Steps after which the lengths of the first layer's columns are measured anew.
 _REFRESH = 20
 _BLOCK = 1024
-
-
-@dataclass(frozen=True)
-class GLaSTaskSettings:
-    """What is learned, and by which loss.
-
-    Attributes
-    ----------
-    widths : tuple of int
-        Of the network's layers; the last is the dimension of the space.
-    activation : {"relu", "linear"}
-    weight_norm : bool
-    keep : float
-        Probability ρ with which a non-zero feature is kept.
-    dropout : float
-        Share of hidden outputs that are left out.
-    loss : {"binary", "softmax", "margin", "mining"}
-    all_positives : bool
-        Whether softmax has all of a row's labels for a target, or one that is drawn.
-    margin : float
-    n_hardest : int
-        Labels that negative mining takes.
-    scale : float
-        s of softmax and binary, at the start; it is learned on if labels have biases.
-    biases : bool
-        Whether labels have a b.
-    n_sampled : int
-        Labels that a batch is scored against; all if there are no more.
-    regularizer : {"glas", "spread-out", "laplacian", "gravity", "none"}
-    weight : float
-        λ of the regulariser.
-    """
-
-    widths: tuple[int, ...] = (512, 512)
-    activation: str = "relu"
-    weight_norm: bool = False
-    keep: float = 0.8
-    dropout: float = 0.0
-    loss: str = "binary"
-    all_positives: bool = True
-    margin: float = 0.3
-    n_hardest: int = 10
-    scale: float = 20.0
-    biases: bool = True
-    n_sampled: int = 4096
-    regularizer: str = "glas"
-    weight: float = 10.0
 
 
 class GLaSTask(DeepTask):
@@ -93,7 +44,7 @@ class GLaSTask(DeepTask):
     ----------
     X, Y : csr_matrix
         Training rows; each has a label.
-    settings : GLaSTaskSettings
+    settings : GLaSSettings
     likeness : csr_matrix of shape (n_labels, n_labels), optional
         For the regularisers that ask which labels come together.
     held_out : (X, Y), optional
@@ -108,7 +59,7 @@ class GLaSTask(DeepTask):
         self,
         X: csr_matrix,
         Y: csr_matrix,
-        settings: GLaSTaskSettings,
+        settings: GLaSSettings,
         *,
         likeness: csr_matrix | None = None,
         held_out: tuple[csr_matrix, csr_matrix] | None = None,
@@ -128,7 +79,6 @@ class GLaSTask(DeepTask):
             settings.widths,
             activation=settings.activation,
             weight_norm=settings.weight_norm,
-            dropout=settings.dropout,
             seed=seed,
             device=device,
         )
@@ -140,7 +90,7 @@ class GLaSTask(DeepTask):
             vectors, biases = self._first_vectors(seed), self._first_biases()
         else:
             encoder, vectors, biases = start
-            self.network.take(encoder)
+            self.network.load(encoder)
         self.labels = RowTable(torch.from_numpy(vectors).to(device))
         self.biases = RowTable(torch.from_numpy(biases)[:, None].to(device))
         self.tables = {"features": self.network.table, "labels": self.labels}
@@ -149,7 +99,7 @@ class GLaSTask(DeepTask):
 
     def loss(self, rows: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Tensor]:
         sample = self.sampler.draw(rows, rng)
-        batch = SparseBatch.of(self.X[rows], self.device, keep=self.settings.keep, rng=rng)
+        batch = SparseBatch.of(self.X[rows], self.device, keep=self.settings.keep_features, rng=rng)
         ids = self._put(sample.labels)
         Z = self.network(batch)
         V = functional.normalize(self.labels.rows(ids), dim=1)
@@ -159,10 +109,14 @@ class GLaSTask(DeepTask):
         if self.settings.biases:
             scores = scores + self.biases.rows(ids)[:, 0]
         fit = self._fit(scores, sample)
-        if self.settings.regularizer == "none" or not self.settings.weight:
+        if self.settings.regularizer == "none" or not self.settings.regularizer_weight:
             return {"loss": fit}
         penalty = self._penalty(Z, V, sample)
-        return {"loss": fit + self.settings.weight * penalty, "fit": fit, "penalty": penalty}
+        return {
+            "loss": fit + self.settings.regularizer_weight * penalty,
+            "fit": fit,
+            "penalty": penalty,
+        }
 
     def evaluate(self) -> dict[str, float]:
         if self.held_out is None:
@@ -205,7 +159,7 @@ class GLaSTask(DeepTask):
             return float(self.log_scale.detach().exp())
         return 1.0
 
-    def taken(self, storage: str) -> LearnedNetwork:
+    def exported(self, storage: str) -> LearnedNetwork:
         """Return what has been learned, in a form that needs no torch."""
         vectors, biases = self.label_vectors()
         return LearnedNetwork(self.network.exported(storage), vectors, biases, self.score_scale)
@@ -220,15 +174,15 @@ class GLaSTask(DeepTask):
         relevant = self._put(sample.relevant)
         chosen = self._put(sample.chosen)
         weights = None if sample.weights is None else self._put(sample.weights)
-        chosen_settings = self.settings
-        if chosen_settings.loss == "margin":
-            return label_losses.margin(scores, relevant, chosen, chosen_settings.margin)
-        if chosen_settings.loss == "mining":
+        told = self.settings
+        if told.loss == "margin":
+            return label_losses.margin(scores, relevant, chosen, told.margin)
+        if told.loss == "mining":
             return label_losses.negative_mining(
-                scores, relevant, chosen, chosen_settings.margin, chosen_settings.n_hardest
+                scores, relevant, chosen, told.margin, told.n_hardest
             )
-        if chosen_settings.loss == "softmax":
-            target = None if chosen_settings.all_positives else chosen
+        if told.loss == "softmax":
+            target = None if told.all_positives else chosen
             return label_losses.softmax(scores, relevant, target, weights)
         return label_losses.binary(scores, relevant, weights)
 
@@ -237,14 +191,14 @@ class GLaSTask(DeepTask):
         some = V[self._put(drawn)]
         kind = self.settings.regularizer
         if kind == "gravity":
-            return label_regularizers.gravity(Z, some)
+            return regularizers.gravity(Z, some)
         if kind == "spread-out":
-            return label_regularizers.spread_out(some)
+            return regularizers.spread_out(some)
         assert self.likeness is not None
         likeness = self._put(dense_block(self.likeness, sample.labels[drawn]))
         if kind == "laplacian":
-            return label_regularizers.laplacian(some, likeness)
-        return label_regularizers.glas(some, likeness)
+            return regularizers.laplacian(some, likeness)
+        return regularizers.glas(some, likeness)
 
     def _first_vectors(self, seed: int) -> Floats:
         dim = self.settings.widths[-1]

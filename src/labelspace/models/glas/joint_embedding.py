@@ -1,4 +1,4 @@
-"""Rows and labels on one sphere, ready to be asked: the way in, the labels, and a search for them.
+"""Rows and labels embedded on one sphere: the encoder, the labels, and a search for them.
 
 A row goes through the encoder, and its answer is the labels with the largest s·z·v + b. A bias is
 one more coordinate of a label's key, which meets a constant in the query, so any search for inner
@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.errors import UsageError
 from labelspace.models.glas.coarse_to_fine import CoarseToFineIndex, principal_directions
-from labelspace.models.glas.concatenated import ConcatenatedEncoder, joined
+from labelspace.models.glas.concatenated import ConcatenatedEncoder, concatenated
 from labelspace.search.exact import ExactIndex
 from labelspace.search.result import SearchResult
 from labelspace.spaces import sphere
@@ -26,17 +26,16 @@ from labelspace.store import Storable
 
 Floats = NDArray[np.float32]
 
-SEARCHES = ("auto", "exact", "coarse_to_fine")
 # A query's constant, which meets the bias of a key; large, so that keys have a small number there.
 _CONSTANT = 8.0
 # With more labels than this, an exact search takes too long.
 _FEW_LABELS = 2000
-# Directions of a short form, and as many labels as can be looked at so closely. With the bias they
+# Directions of a short form, and of one where there are more labels than this. With the bias they
 # fill whole steps of a processor.
 _DIRECTIONS, _FEWER_DIRECTIONS = 191, 127
-_CLOSELY = 30_000
-# Rows that tell the middle of all rows, their directions, and the usual score of a label.
-_SOME_ROWS = 2048
+_MANY_LABELS = 30_000
+# Rows that tell the mean of all rows, their directions, and the mean score of a row's own label.
+_SAMPLED_ROWS = 2048
 
 
 class LearnedNetwork(NamedTuple):
@@ -48,7 +47,7 @@ class LearnedNetwork(NamedTuple):
     scale: float
 
 
-class LabelSphere(Storable):
+class JointEmbedding(Storable):
     """An encoder of rows, and vectors and biases of labels.
 
     Parameters
@@ -75,22 +74,25 @@ class LabelSphere(Storable):
     ) -> None:
         self.encoder = encoder
         self.labels = labels
-        self.whole: Floats | None = vectors
+        self.exact_vectors: Floats | None = vectors
         self.biases = biases
         self.scale = scale
-        self.middle = np.zeros(vectors.shape[1], dtype=np.float32)
-        self.usual_score = 0.0
+        self.mean_row = np.zeros(vectors.shape[1], dtype=np.float32)
+        self.mean_own_score = 0.0
         self.directions: Floats | None = None
 
     @classmethod
-    def joined(
+    def of_networks(
         cls,
         networks: Sequence[LearnedNetwork],
         labels: NDArray[np.int64],
         linear: tuple[NetworkEncoder, Floats] | None = None,
         linear_scale: float = 1.0,
-    ) -> LabelSphere:
-        """Return networks side by side, of which the mean counts, and a linear map beside them."""
+    ) -> JointEmbedding:
+        """Return networks side by side, of which the mean counts, and a linear map beside them.
+
+        The linear map is an encoder and its labels' unit vectors.
+        """
         scales = [one.scale / len(networks) for one in networks]
         if not min(scales) > 0.0:
             raise UsageError(
@@ -102,7 +104,7 @@ class LabelSphere(Storable):
             scales.append(linear_scale)
         shares = [scale / sum(scales) for scale in scales]
         encoder = ConcatenatedEncoder([encoder for encoder, _ in parts], shares)
-        vectors = joined([vectors for _, vectors in parts], shares)
+        vectors = concatenated([vectors for _, vectors in parts], shares)
         biases = np.mean([one.biases for one in networks], axis=0)
         return cls(encoder, labels, vectors, biases, sum(scales))
 
@@ -116,22 +118,24 @@ class LabelSphere(Storable):
             )
         ]
 
-    def take(self, networks: Sequence[LearnedNetwork]) -> None:
+    def replace_networks(self, networks: Sequence[LearnedNetwork]) -> None:
         """Replace the networks by these, which have learned on."""
         others = self.encoder.split(self.vectors)[len(networks) :]
         shares = self.encoder.shares[: len(networks)]
         self.encoder.parts[: len(networks)] = [one.encoder for one in networks]
         self.biases = np.mean([one.biases for one in networks], axis=0)
-        self.whole = np.hstack([joined([one.vectors for one in networks], shares), *others])
+        self.exact_vectors = np.hstack(
+            [concatenated([one.vectors for one in networks], shares), *others]
+        )
 
     @property
     def vectors(self) -> Floats:
         """Unit vectors of the labels."""
-        if self.whole is not None:
-            return self.whole
+        if self.exact_vectors is not None:
+            return self.exact_vectors
         return sphere.keys(np.ascontiguousarray(self.index.vectors(self.labels)[:, :-1]))
 
-    def build(
+    def build_index(
         self,
         preference: NDArray[np.floating] | float = 0.0,
         *,
@@ -149,54 +153,54 @@ class LabelSphere(Storable):
         keys[:, :-1] = self.vectors
         keys[:, -1] = (self.biases + preference) / (self.scale * _CONSTANT)
         # Keys and vectors are large where labels are many: one of them is enough.
-        self.whole = None
+        self.exact_vectors = None
         if kind == "exact":
             self.index = ExactIndex(keys, self.labels)
             return
         if self.directions is None:
             self.directions = principal_directions(keys[:, :-1], _DIRECTIONS)
-        n_directions = _DIRECTIONS if n_labels <= _CLOSELY else _FEWER_DIRECTIONS
+        n_directions = _DIRECTIONS if n_labels <= _MANY_LABELS else _FEWER_DIRECTIONS
         some = np.ascontiguousarray(self.directions[:, :n_directions])
         self.index = CoarseToFineIndex(keys, self.labels, some, storage=storage)
 
-    def answer(self, X: csr_matrix, k: int) -> SearchResult:
+    def search(self, X: csr_matrix, k: int) -> SearchResult:
         """Return the labels with the largest scores for rows ``X``, and the scores."""
-        return self.answer_at(self.encoder.encode(X), k)
+        return self.search_at(self.encoder.encode(X), k)
 
-    def answer_at(self, Z: Floats, k: int) -> SearchResult:
+    def search_at(self, Z: Floats, k: int) -> SearchResult:
         """Return the same for rows that lie at ``Z``."""
         constant = np.full((len(Z), 1), _CONSTANT, dtype=np.float32)
         found = self.index.search(np.concatenate((Z, constant), axis=1), k)
         return SearchResult(found.ids, self.scale * found.products)
 
-    def look_at(self, X: csr_matrix, Y: csr_matrix) -> None:
+    def estimate_statistics(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Note where rows lie and how they score their labels; Y's columns are ``labels``."""
-        X, Y = X[:_SOME_ROWS], Y[:_SOME_ROWS]
+        X, Y = X[:_SAMPLED_ROWS], Y[:_SAMPLED_ROWS]
         if not Y.nnz:
             return
         Z = self.encoder.encode(X)
         own = np.repeat(Z, np.diff(Y.indptr), axis=0)
         products = np.einsum("ij,ij->i", own, self.vectors[Y.indices])
-        self.usual_score = float((self.scale * products + self.biases[Y.indices]).mean())
-        self.middle = Z.mean(axis=0)
+        self.mean_own_score = float((self.scale * products + self.biases[Y.indices]).mean())
+        self.mean_row = Z.mean(axis=0)
         if len(self.labels) > _FEW_LABELS:
             self.directions = principal_directions(Z, _DIRECTIONS)
 
-    def place(self, new: NDArray[np.int64], X: csr_matrix, Y: csr_matrix) -> None:
-        """Put new labels here, the columns of ``Y``, each of which has a row.
+    def add_labels(self, new: NDArray[np.int64], X: csr_matrix, Y: csr_matrix) -> None:
+        """Give new labels, the columns of ``Y``, vectors and biases; each has a row.
 
-        They point from the middle of all rows to the middle of theirs. The bias is such that their
+        They point from the mean of all rows to the mean of theirs. The bias is such that their
         rows score them as rows score their labels on average, but not above every other bias.
         """
         own = csr_matrix(Y.T)
         counts = np.diff(own.indptr).astype(np.float32)
-        middles = np.asarray(own @ self.encoder.encode(X), dtype=np.float32)
-        middles /= counts[:, np.newaxis]
-        placed = sphere.keys(middles - self.middle)
+        means = np.asarray(own @ self.encoder.encode(X), dtype=np.float32)
+        means /= counts[:, np.newaxis]
+        vectors = sphere.keys(means - self.mean_row)
         biases = np.zeros(len(new), dtype=np.float32)
         if self.biases.any():
-            products = np.einsum("ij,ij->i", middles, placed)
-            biases = np.minimum(self.usual_score - self.scale * products, self.biases.max())
-        self.whole = np.concatenate((self.vectors, placed))
+            products = np.einsum("ij,ij->i", means, vectors)
+            biases = np.minimum(self.mean_own_score - self.scale * products, self.biases.max())
+        self.exact_vectors = np.concatenate((self.vectors, vectors))
         self.biases = np.concatenate((self.biases, biases.astype(np.float32)))
         self.labels = np.concatenate((self.labels, new))
