@@ -36,7 +36,7 @@ def test_gradient_of_the_table_is_that_of_a_dense_product(X):
     network = SparseNetwork(10, (8, 5))
     pull = torch.from_numpy(np.random.default_rng(1).standard_normal((6, 5)).astype(np.float32))
     (network(SparseBatch.of(X)) * pull).sum().backward()
-    [(features, gradient)] = network.table.take_gradients()
+    [(features, gradient)] = network.table.pop_gradients()
     table = network.table.values.clone().requires_grad_()
     (dense_answer(network, X, table) * pull).sum().backward()
     assert 7 not in features.tolist(), "a feature that no row has is not touched"
@@ -52,7 +52,7 @@ def test_exported_network_gives_the_same_vectors(X, widths, weight_norm):
     got = network.exported("float32").encode(X)
     assert np.allclose(got, expected, atol=1e-5)
     again = SparseNetwork(10, widths, seed=9).eval()
-    again.take(network.exported("float32"))
+    again.load(network.exported("float32"))
     with torch.no_grad():
         assert np.allclose(again(SparseBatch.of(X)).numpy(), expected, atol=1e-5)
 

@@ -40,10 +40,10 @@ def test_only_columns_that_are_asked_for_get_a_gradient():
     decoder = ColumnDecoder((4, 5), np.zeros(10, dtype=np.float32))
     weights, biases = decoder.columns(torch.tensor([2, 7]))
     (decoder(torch.ones(3, 4)) @ weights.T + biases).sum().backward()
-    [(columns, gradient)] = decoder.table.take_gradients()
+    [(columns, gradient)] = decoder.table.pop_gradients()
     assert columns.tolist() == [2, 7]
     assert gradient.shape == (2, 5)
-    [(columns, gradient)] = decoder.biases.take_gradients()
+    [(columns, gradient)] = decoder.biases.pop_gradients()
     assert gradient[:, 0].tolist() == [3.0, 3.0]
 
 

@@ -93,7 +93,7 @@ def test_a_step_touches_only_sampled_columns():
     task = a_task(replace(SMALL, n_sampled=6, n_zeros=4))
     task.loss(np.arange(1), np.random.default_rng(0))["loss"].backward()
     touched = {
-        name: np.concatenate([ids.numpy() for ids, _ in table.take_gradients()])
+        name: np.concatenate([ids.numpy() for ids, _ in table.pop_gradients()])
         for name, table in task.tables.items()
     }
     assert touched["labels"].size == 6
