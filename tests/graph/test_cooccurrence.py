@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from labelspace.graph.cooccurrence import SIMILARITIES, cooccurrence, dense_block, similarity
+from labelspace.graph.cooccurrence import (
+    SIMILARITIES,
+    cooccurrence,
+    dense_block,
+    label_graph,
+    similarity,
+)
 
 
 @pytest.fixture
@@ -56,3 +62,11 @@ def test_block_is_cut_out_in_the_given_order(labels):
 def test_an_unknown_likeness_is_refused(labels):
     with pytest.raises(ValueError, match="arithmetic"):
         similarity(cooccurrence(labels), 60, "cosine")
+
+
+def test_label_graph_joins_labels_of_one_row():
+    Y = csr_matrix(np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 0, 1]], dtype=np.float32))
+    binary = label_graph(Y).toarray()
+    assert binary.tolist() == [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]]
+    assert label_graph(Y, "counts")[0, 1] == 2
+    assert 0 < label_graph(Y, "jaccard")[0, 2] < 1

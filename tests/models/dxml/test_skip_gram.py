@@ -1,32 +1,13 @@
+"""Skip-gram, and its kernels."""
+
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from scipy.sparse import block_diag, csr_matrix
 
 from labelspace.models.dxml import _skip_gram_kernels as kernels
-from labelspace.models.dxml.label_vectors import KINDS, label_vectors
 from labelspace.models.dxml.skip_gram import skip_gram
 from labelspace.models.dxml.walks import random_walks
-from labelspace.spaces import sphere
-
-
-def villages(n_villages: int = 6, size: int = 8, seed: int = 0) -> csr_matrix:
-    """Nodes that know most of their own village and a few outside."""
-    rng = np.random.default_rng(seed)
-    n = n_villages * size
-    inside = block_diag([np.ones((size, size))] * n_villages).toarray() > 0
-    half = np.triu(rng.random((n, n)) < np.where(inside, 0.7, 0.02), 1)
-    return csr_matrix((half | half.T).astype(np.float32))
-
-
-def share_of_own_village(vectors: np.ndarray, size: int = 8) -> float:
-    unit = sphere.keys(vectors)
-    cosines = unit @ unit.T
-    np.fill_diagonal(cosines, -2.0)
-    nearest = np.argsort(-cosines, axis=1)[:, : size - 1]
-    own = np.arange(len(vectors))[:, np.newaxis] // size
-    return float(np.mean(nearest // size == own))
+from tests.models.dxml.villages import share_of_own_village, villages
 
 
 def test_nodes_of_one_village_come_together():
@@ -44,9 +25,9 @@ def test_the_result_is_the_same_on_any_number_of_threads():
     assert not np.array_equal(one, skip_gram(walks, 480, 8, n_epochs=2, seed=1))
 
 
-def test_pairs_are_dealt_to_the_cells_of_node_and_context():
+def test_pairs_are_grouped_by_the_cells_of_node_and_context():
     walks = random_walks(villages(), 2, 6, seed=5)
-    contexts, starts = kernels.deal(walks, 4, 12, 2, 7)
+    contexts, starts = kernels.group_pairs(walks, 4, 12, 2, 7)
     near = np.zeros((48, 48), dtype=bool)
     for walk in walks:
         for step in (1, 2):
@@ -62,20 +43,19 @@ def test_pairs_are_dealt_to_the_cells_of_node_and_context():
 def test_one_pair_moves_as_the_formula_says():
     inputs = np.array([[0.3, -0.2], [0.0, 0.0]], dtype=np.float32)
     outputs = np.array([[0.1, 0.4], [-0.5, 0.2]], dtype=np.float32)
-    u, v, pace = inputs[0].copy(), outputs[1].copy(), 0.1
+    u, v, rate = inputs[0].copy(), outputs[1].copy(), 0.1
     contexts, starts = np.array([1], dtype=np.int32), np.array([0, 1, 1])
-    tickets = np.full((1, 4), -1, dtype=np.int32)
-    paces = np.full(2, pace, dtype=np.float32)
-    kernels.learn_cell(contexts, starts, 0, 0, tickets, 0, 8, paces, 1, inputs, outputs)
-    slope = pace * (1 - 1 / (1 + np.exp(-u @ v)))
-    assert np.allclose(inputs[0], u + slope * v, atol=1e-3 * pace)
-    assert np.allclose(outputs[1], v + slope * u, atol=1e-3 * pace)
+    noise = np.full((1, 4), -1, dtype=np.int32)
+    rates = np.full(2, rate, dtype=np.float32)
+    kernels.train_cell(contexts, starts, 0, 0, noise, 0, 8, rates, 1, inputs, outputs)
+    slope = rate * (1 - 1 / (1 + np.exp(-u @ v)))
+    assert np.allclose(inputs[0], u + slope * v, atol=1e-3 * rate)
+    assert np.allclose(outputs[1], v + slope * u, atol=1e-3 * rate)
 
 
 def test_nodes_that_no_walk_meets_keep_their_vector():
-    start = np.random.default_rng(0).random((5, 4), dtype=np.float32)
     walks = np.array([[0, 1, 0, 1]] * 10, dtype=np.int32)
-    learned = skip_gram(walks, 5, 4, start=start)
+    start, learned = skip_gram(walks[:0], 5, 4), skip_gram(walks, 5, 4)
     assert np.array_equal(learned[2:], start[2:])
     assert not np.array_equal(learned[:2], start[:2])
 
@@ -83,22 +63,6 @@ def test_nodes_that_no_walk_meets_keep_their_vector():
 def test_large_steps_do_not_end_in_the_infinite():
     walks = random_walks(villages(1, 4), 200, 20)
     assert np.isfinite(skip_gram(walks, 4, 8, learning_rate=0.3, n_epochs=10)).all()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_label_gets_a_unit_vector_even_alone(kind):
-    graph = csr_matrix(block_diag([villages().toarray(), np.zeros((3, 3))]), dtype=np.float32)
-    vectors = label_vectors(graph, 12, kind, seed=0)
-    assert vectors.shape == (51, 12)
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-4)
-    assert np.unique(vectors[48:], axis=0).shape[0] == 3
-    if kind != "random":
-        assert share_of_own_village(vectors[:48]) > 0.8
-
-
-def test_one_label_and_no_edges_are_no_trouble():
-    for kind in KINDS:
-        assert label_vectors(csr_matrix((1, 1), dtype=np.float32), 6, kind).shape == (1, 6)
 
 
 def test_vectors_stay_finite_however_large_the_steps():

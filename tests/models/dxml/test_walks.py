@@ -1,9 +1,10 @@
+"""Random walks, and their kernels."""
+
 from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from labelspace.graph.cooccurrence import label_graph
 from labelspace.models.dxml.walks import random_walks
 
 
@@ -49,11 +50,3 @@ def test_a_way_without_return_ends_the_walk():
 
 def test_a_graph_without_edges_has_no_walks():
     assert random_walks(csr_matrix((5, 5), dtype=np.float32), 3, 4).shape == (0, 4)
-
-
-def test_label_graph_joins_labels_of_one_row():
-    Y = csr_matrix(np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 0, 1]], dtype=np.float32))
-    binary = label_graph(Y).toarray()
-    assert binary.tolist() == [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]]
-    assert label_graph(Y, "counts")[0, 1] == 2
-    assert 0 < label_graph(Y, "jaccard")[0, 2] < 1

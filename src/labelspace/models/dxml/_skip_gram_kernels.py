@@ -18,24 +18,26 @@ _SIGMOID = (1.0 / (1.0 + np.exp(-(np.arange(_STEPS) + 0.5) * 12.0 / _STEPS + 6.0
 
 
 @njit(cache=True, nogil=True)
-def deal(walks, n_blocks, per_block, window, seed):
+def group_pairs(walks, n_blocks, per_block, window, seed):
     """Return the contexts of all pairs, sorted by cell and node, and where each node's begin.
 
     Node i is in block i % n_blocks, at place i // n_blocks of it. Keys run over the blocks of
     nodes, the blocks of contexts and the places of nodes, in this order.
     """
     starts = np.zeros(n_blocks * n_blocks * per_block + 1, dtype=np.int64)
-    _visit(walks, n_blocks, per_block, window, seed, starts, np.empty(0, dtype=np.int32), False)
+    _count_or_fill(
+        walks, n_blocks, per_block, window, seed, starts, np.empty(0, dtype=np.int32), False
+    )
     for key in range(1, starts.shape[0]):
         starts[key] += starts[key - 1]
     contexts = np.empty(starts[-1], dtype=np.int32)
     ends = starts[:-1].copy()
-    _visit(walks, n_blocks, per_block, window, seed, ends, contexts, True)
+    _count_or_fill(walks, n_blocks, per_block, window, seed, ends, contexts, True)
     return contexts, starts
 
 
 @njit(cache=True, nogil=True)
-def _visit(walks, n_blocks, per_block, window, seed, places, contexts, fill):
+def _count_or_fill(walks, n_blocks, per_block, window, seed, places, contexts, fill):
     """Count the pairs of each key, one place further on, or put them where ``places`` says."""
     for number in range(walks.shape[0]):
         state = next_state(seeded(seed, number, 1))
@@ -61,21 +63,21 @@ def _visit(walks, n_blocks, per_block, window, seed, places, contexts, fill):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def learn_cell(
+def train_cell(
     contexts,
     starts,
     row_block,
     column_block,
-    tickets,
+    noise,
     n_negatives,
     group,
-    paces,
+    rates,
     seed,
     inputs,
     outputs,
 ):
     """Learn all pairs of a cell, in groups of one node, the groups in a random order."""
-    n_blocks = tickets.shape[0]
+    n_blocks = noise.shape[0]
     per_block = (starts.shape[0] - 1) // (n_blocks * n_blocks)
     first_key = (row_block * n_blocks + column_block) * per_block
     n_groups = 0
@@ -95,29 +97,29 @@ def learn_cell(
     state = next_state(seeded(seed, row_block, column_block + 1))
     state = shuffle(order, n_groups, state)
     dim = inputs.shape[1]
-    moved = np.empty(dim, dtype=np.float32)
+    step = np.empty(dim, dtype=np.float32)
     for number in range(n_groups):
-        pace = paces[0] + (paces[1] - paces[0]) * np.float32(number / n_groups)
+        rate = rates[0] + (rates[1] - rates[0]) * np.float32(number / n_groups)
         chosen = order[number]
         place, begin = places[chosen], begins[chosen]
         end = min(begin + group, starts[first_key + place + 1])
         node = place * n_blocks + row_block
         for d in range(dim):
-            moved[d] = 0.0
+            step[d] = 0.0
         for at in range(begin, end):
             context = contexts[at]
-            slope = pace * (np.float32(1.0) - _chance(inputs, node, outputs, context))
-            _pull(slope, inputs, node, outputs, context, moved)
+            slope = rate * (np.float32(1.0) - _sigmoid_of_product(inputs, node, outputs, context))
+            _add_gradients(slope, inputs, node, outputs, context, step)
         # Large steps along one vector, taken again and again, would end in the infinite.
-        weight = min(pace * np.float32(end - begin), np.float32(0.5))
+        weight = min(rate * np.float32(end - begin), np.float32(0.5))
         for _ in range(n_negatives):
             state = next_state(state)
-            drawn = tickets[column_block, below(state, tickets.shape[1])]
-            slope = -weight * _chance(inputs, node, outputs, drawn)
-            _pull(slope, inputs, node, outputs, drawn, moved)
+            drawn = noise[column_block, below(state, noise.shape[1])]
+            slope = -weight * _sigmoid_of_product(inputs, node, outputs, drawn)
+            _add_gradients(slope, inputs, node, outputs, drawn, step)
         square = np.float32(0.0)
         for d in range(dim):
-            inputs[node, d] += moved[d]
+            inputs[node, d] += step[d]
             square += inputs[node, d] * inputs[node, d]
         # One node on almost every walk is drawn again and again; its steps would swing ever wider.
         if square > _LONGEST * _LONGEST:
@@ -126,7 +128,7 @@ def learn_cell(
 
 
 @njit(cache=True, nogil=True, fastmath=True, inline="always")
-def _chance(inputs, node, outputs, context):
+def _sigmoid_of_product(inputs, node, outputs, context):
     product = np.float32(0.0)
     for d in range(inputs.shape[1]):
         product += inputs[node, d] * outputs[context, d]
@@ -138,7 +140,7 @@ def _chance(inputs, node, outputs, context):
 
 
 @njit(cache=True, nogil=True, fastmath=True, inline="always")
-def _pull(slope, inputs, node, outputs, context, moved):
+def _add_gradients(slope, inputs, node, outputs, context, step):
     for d in range(inputs.shape[1]):
-        moved[d] += slope * outputs[context, d]
+        step[d] += slope * outputs[context, d]
         outputs[context, d] += slope * inputs[node, d]

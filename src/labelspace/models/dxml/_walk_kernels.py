@@ -11,9 +11,12 @@ _SPAN = 1.0 / 4294967296.0
 
 
 @njit(cache=True, nogil=True)
-def walk(start, end, indptr, indices, heights, seed, walks):
-    """Walk on from the first node of walks start..end; ``heights`` is empty for equal weights."""
-    weighted = heights.shape[0] > 0
+def walk(start, end, indptr, indices, cumulative, seed, walks):
+    """Walk on from the first node of walks start..end.
+
+    ``cumulative`` has the weights added up along each row; it is empty if all are equal.
+    """
+    weighted = cumulative.shape[0] > 0
     for number in range(start, end):
         node = walks[number, 0]
         for step in range(1, walks.shape[1]):
@@ -22,20 +25,20 @@ def walk(start, end, indptr, indices, heights, seed, walks):
                 break
             drawn = mixed(seed, number, step) * _SPAN
             if weighted:
-                place = _climbed(heights, first, last, drawn * heights[last - 1])
+                at = _first_above(cumulative, first, last, drawn * cumulative[last - 1])
             else:
-                place = first + np.int64(drawn * (last - first))
-            node = indices[place]
+                at = first + np.int64(drawn * (last - first))
+            node = indices[at]
             walks[number, step] = node
 
 
 @njit(cache=True, nogil=True)
-def _climbed(heights, first, last, height):
-    """Return the first place above ``height``."""
+def _first_above(cumulative, first, last, drawn):
+    """Return where the cumulative weight is first above ``drawn``."""
     low, high = first, last - 1
     while low < high:
         middle = (low + high) // 2
-        if heights[middle] > height:
+        if cumulative[middle] > drawn:
             high = middle
         else:
             low = middle + 1

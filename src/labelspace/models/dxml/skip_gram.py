@@ -32,8 +32,8 @@ _FEW_NODES = 400
 _PAIRS = 4_000_000
 # Pairs of one node that share their negatives.
 _GROUP = 8
-# Words are drawn as negatives by frequency^¾; a table has so many tickets per block and node.
-_TICKETS = (20_000, 8)
+# Negatives are drawn by frequency^¾ from a table per block of so many places, or so many per node.
+_NOISE_TABLE = (20_000, 8)
 
 
 def skip_gram(
@@ -45,7 +45,6 @@ def skip_gram(
     n_negatives: int = 10,
     n_epochs: int = 5,
     learning_rate: float = 0.05,
-    start: Floats | None = None,
     seed: int = 0,
     n_threads: int | None = None,
 ) -> Floats:
@@ -64,8 +63,6 @@ def skip_gram(
         Passes over the walks.
     learning_rate : float
         First step size, falling to almost zero.
-    start : ndarray of shape (n_nodes, dim), optional
-        Vectors to begin with; small random ones unless given.
 
     Examples
     --------
@@ -78,18 +75,16 @@ def skip_gram(
     rng = np.random.default_rng(seed)
     inputs = rng.random((n_nodes, dim), dtype=np.float32) - np.float32(0.5)
     inputs /= np.float32(dim)
-    if start is not None:
-        inputs = np.array(start, dtype=np.float32, order="C")
     outputs = np.zeros_like(inputs)
     n_blocks = _BLOCKS if n_nodes >= _FEW_NODES else 1
-    tickets = _tickets(walks, n_nodes, n_blocks)
+    noise = _noise_tables(walks, n_nodes, n_blocks)
     at_once = max(1, _PAIRS // (walks.shape[1] * (window + 1)))
     chunks = [
         (epoch, first) for epoch in range(n_epochs) for first in range(0, len(walks), at_once)
     ]
     with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
         for number, (epoch, first) in enumerate(chunks):
-            contexts, starts = kernels.deal(
+            contexts, starts = kernels.group_pairs(
                 walks[first : first + at_once],
                 n_blocks,
                 -(-n_nodes // n_blocks),
@@ -99,18 +94,18 @@ def skip_gram(
             for diagonal in range(n_blocks):
                 turn = number * n_blocks + diagonal
                 left = 1.0 - np.array([turn, turn + 1]) / (len(chunks) * n_blocks)
-                paces = (learning_rate * np.maximum(left, 1e-3)).astype(np.float32)
+                rates = (learning_rate * np.maximum(left, 1e-3)).astype(np.float32)
                 cells = [
                     pool.submit(
-                        kernels.learn_cell,
+                        kernels.train_cell,
                         contexts,
                         starts,
                         block,
                         (block + diagonal) % n_blocks,
-                        tickets,
+                        noise,
                         n_negatives,
                         _GROUP,
-                        paces,
+                        rates,
                         (seed * 31 + turn) % (1 << 31),
                         inputs,
                         outputs,
@@ -122,16 +117,16 @@ def skip_gram(
     return inputs
 
 
-def _tickets(walks: NDArray[np.int32], n_nodes: int, n_blocks: int) -> NDArray[np.int32]:
-    """Return for each block its nodes, each as often as it should be drawn."""
+def _noise_tables(walks: NDArray[np.int32], n_nodes: int, n_blocks: int) -> NDArray[np.int32]:
+    """Return for each block its nodes, each as often as it should be drawn as a negative."""
     met = np.bincount(walks[walks >= 0], minlength=n_nodes).astype(np.float64)
     per_block = -(-n_nodes // n_blocks)
-    size = max(_TICKETS[0], _TICKETS[1] * per_block)
-    tickets = np.full((n_blocks, size), -1, dtype=np.int32)
+    size = max(_NOISE_TABLE[0], _NOISE_TABLE[1] * per_block)
+    noise = np.full((n_blocks, size), -1, dtype=np.int32)
     for block in range(n_blocks):
         nodes = np.arange(block, n_nodes, n_blocks)
         weights = np.cumsum(met[nodes] ** 0.75)
         if nodes.size and weights[-1] > 0:
             places = (np.arange(size) + 0.5) * (weights[-1] / size)
-            tickets[block] = nodes[np.searchsorted(weights, places, side="right")]
-    return tickets
+            noise[block] = nodes[np.searchsorted(weights, places, side="right")]
+    return noise

@@ -59,18 +59,18 @@ def random_walks(
     first = np.concatenate(rounds) if rounds else starts[:0]
     walks = np.full((first.size, length), NO_NODE, dtype=np.int32)
     walks[:, 0] = first
-    heights = _heights(graph)
+    cumulative = _cumulative_weights(graph)
 
     def fill(start: int) -> None:
         end = min(start + _BLOCK, first.size)
-        _walk_kernels.walk(start, end, graph.indptr, graph.indices, heights, seed, walks)
+        _walk_kernels.walk(start, end, graph.indptr, graph.indices, cumulative, seed, walks)
 
     with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
         list(pool.map(fill, range(0, first.size, _BLOCK)))
     return walks
 
 
-def _heights(graph: csr_matrix) -> NDArray[np.float64]:
+def _cumulative_weights(graph: csr_matrix) -> NDArray[np.float64]:
     """Return weights added up along each row; nothing where all are equal."""
     if not graph.nnz or np.all(graph.data == graph.data[0]):
         return np.zeros(0)
