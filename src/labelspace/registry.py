@@ -98,7 +98,7 @@ METHODS: dict[str, Method] = {
     "dxml": Method(
         "dxml.model:DXML",
         "votes of nearest rows where labels' walks put them (deep)",
-        ("dxml.learners:DXMLLearner",),
+        ("dxml.learners:DXMLLearner", "dxml.settings:DXMLSettings"),
     ),
     "one-vs-all": Method(
         "baselines.one_vs_all:OneVsAll", "a linear classifier per label, small weights cut"

@@ -7,75 +7,73 @@ smaller of equal ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from labelspace.metrics import evaluate
+from labelspace.models.dxml.settings import DXMLSettings
 from labelspace.search.result import SearchResult
-from labelspace.voting import Votes, choose_votes
+from labelspace.selection import best_choice, summed_precision
+from labelspace.voting import choose_votes
 
 N_NEIGHBORS = (5, 10, 20, 40, 80)
 GAMMAS = (5.0, 10.0, 20.0)
 LABEL_VOTES = (0.1, 0.5, 1.0, 2.0)
 
 
-class Choice(NamedTuple):
-    """How many neighbours vote for each learner, γ of their votes, and what labels' votes count."""
-
-    n_neighbors: int
-    gamma: float
-    label_votes: float
-
-
 def choose_neighbors(
+    settings: DXMLSettings,
     rows: SearchResult,
     labels: SearchResult,
     Y: csr_matrix,
     truth: csr_matrix,
     *,
     n_learners: int = 1,
-    counted: bool = False,
-    n_neighbors: Sequence[int] = N_NEIGHBORS,
-    gammas: Sequence[float] = GAMMAS,
-    label_votes: Sequence[float] = LABEL_VOTES,
-) -> Choice:
-    """Return what answers best.
+) -> DXMLSettings:
+    """Return the settings with what answers best, where nothing was told about votes.
 
     Parameters
     ----------
+    settings : DXMLSettings
     rows, labels : SearchResult
         Training rows and labels near to each row held out, side by side for several learners.
     Y, truth : csr_matrix
         Labels of the training rows, and of those held out.
-    counted : bool
-        Whether each neighbour's vote counts one, and labels have none.
 
     Examples
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_matrix
-    >>> rows = SearchResult(np.array([[0, 1, 1]]), np.array([[0.9, 0.8, 0.8]], dtype=np.float32))
+    >>> near = SearchResult(np.array([[1] + 9 * [0]]), np.ones((1, 10), dtype=np.float32))
     >>> Y, truth = csr_matrix([[1, 0], [0, 1]]), csr_matrix([[1, 0]])
-    >>> none = SearchResult.none(1, 0)
-    >>> choose_neighbors(rows, none, Y, truth, counted=True, n_neighbors=(1, 3)).n_neighbors
-    1
+    >>> counted = DXMLSettings(voting="counts", label_votes=0.0)
+    >>> choose_neighbors(counted, near, SearchResult.none(1, 0), Y, truth).n_neighbors
+    5
     """
-    best, best_figure = Choice(n_neighbors[0], gammas[0], label_votes[0]), -1.0
-    for n in sorted(n_neighbors):
-        near = nearest(rows, n, n_learners)
-        if counted:
-            choice, ballot = Choice(n, 0.0, 0.0), Votes.counted(near)
-        else:
-            weights = choose_votes(near, labels, Y, truth, gammas=gammas, label_votes=label_votes)
-            choice, ballot = Choice(n, *weights), Votes.weighted(near, labels, *weights)
-        figures = evaluate(truth, ballot.top(Y, 5))
-        figure = sum(figures[f"P@{k}"] for k in (1, 3, 5))
-        if figure > best_figure:
-            best, best_figure = choice, figure
-    return best
+
+    def weighed(n_neighbors: int) -> DXMLSettings:
+        chosen = replace(settings, n_neighbors=n_neighbors)
+        if settings.voting == "counts":
+            return chosen
+        gamma, label_votes = settings.vote_gamma, settings.label_votes
+        weights = choose_votes(
+            nearest(rows, n_neighbors, n_learners),
+            labels,
+            Y,
+            truth,
+            gammas=GAMMAS if gamma is None else [gamma],
+            label_votes=LABEL_VOTES if label_votes is None else [label_votes],
+        )
+        return replace(chosen, vote_gamma=weights.sharpness, label_votes=weights.label_votes)
+
+    def precision(chosen: DXMLSettings) -> float:
+        assert chosen.n_neighbors is not None
+        near = nearest(rows, chosen.n_neighbors, n_learners)
+        return summed_precision(truth, chosen.votes(near, labels).top(Y, 5))
+
+    numbers = N_NEIGHBORS if settings.n_neighbors is None else [settings.n_neighbors]
+    return best_choice([weighed(number) for number in numbers], precision)
 
 
 def nearest(rows: SearchResult, n_neighbors: int, n_learners: int) -> SearchResult:

@@ -14,8 +14,8 @@ from labelspace.deep.history import History
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.ensemble import with_constant
 from labelspace.graph.label_knn import label_knn
-from labelspace.models.dxml.label_vectors import label_vectors
-from labelspace.models.dxml.settings import gentle_settings, task_settings, training_settings
+from labelspace.models.dxml.graph_embedding import graph_embedding
+from labelspace.models.dxml.settings import DXMLSettings
 from labelspace.search.ivf import IVFIndex
 from labelspace.search.result import SearchResult
 from labelspace.spaces import sphere
@@ -35,21 +35,15 @@ class NetworkTraining:
 
     Attributes
     ----------
-    settings : dict
-        The parameters as preset and corpus have made them.
+    settings : DXMLSettings
     graph : callable
         Gives the graph of labels that rows with these labels show.
-    n_walks, walk_length, window, n_clusters, storage, device, n_threads
-        As in :class:`labelspace.models.DXML`.
+    device : {"auto", "cpu", "cuda"}
+    n_threads : int or None
     """
 
-    settings: dict[str, Any]
+    settings: DXMLSettings
     graph: Callable[[csr_matrix], csr_matrix]
-    n_walks: int
-    walk_length: int
-    window: int
-    n_clusters: int | None
-    storage: str
     device: str
     n_threads: int | None
 
@@ -57,35 +51,25 @@ class NetworkTraining:
         self, X: csr_matrix, Y: csr_matrix, held_out: Rows, voters: Rows, seed: int
     ) -> tuple[DXMLLearner, History]:
         """Learn a network from all voters but those that are held out."""
-        from labelspace.models.dxml.task import DXMLTask
-
+        told = self.settings
         learned = np.setdiff1d(voters, held_out)
         labels = csr_matrix(Y[learned])
-        neighbors = None
-        kind = self.settings["targets"]
+        kind, neighbors = told.targets, None
         if kind == "neighbors":
             kind, neighbors = "random", label_knn(labels, seed=seed, n_threads=self.n_threads)
-        vectors = label_vectors(
+        vectors = graph_embedding(
             self.graph(labels),
-            self.settings["dim"],
+            told.dim,
             kind,
-            n_walks=self.n_walks,
-            walk_length=self.walk_length,
-            window=self.window,
+            n_walks=told.n_walks,
+            walk_length=told.walk_length,
+            window=told.window,
             seed=seed,
             n_threads=self.n_threads,
         )[: Y.shape[1]]
-        task = DXMLTask(
-            csr_matrix(X[learned]),
-            labels,
-            vectors,
-            task_settings(self.settings),
-            neighbors=neighbors,
-            seed=seed,
-            device=self._device(),
-        )
-        history = _train(task, training_settings(self.settings, seed))
-        encoder = task.network.exported(self.storage)
+        task = self._task(csr_matrix(X[learned]), labels, vectors, seed, neighbors=neighbors)
+        history = _train(task, told.training(seed))
+        encoder = task.network.exported(told.storage)
         keys = encoder.encode(csr_matrix(X[voters]))
         rows = self._ivf(keys, voters, seed)
         return DXMLLearner(encoder, rows, self._label_index(task, seed)), history
@@ -93,44 +77,39 @@ class NetworkTraining:
     def append(
         self, learner: DXMLLearner, X: csr_matrix, Y: csr_matrix, ids: Rows, seed: int
     ) -> History:
-        """Put new labels amidst their rows, let the network learn on, then place the rows."""
-        from labelspace.models.dxml.task import DXMLTask
-
-        vectors, biases = learner.places(X, Y)
-        task = DXMLTask(
-            X,
-            Y,
-            vectors,
-            task_settings(self.settings),
-            start=(learner.encoder, self.settings["gamma"] * biases),
-            seed=seed,
-            device=self._device(),
-        )
-        history = _train(task, gentle_settings(self.settings, seed))
-        learner.encoder = task.network.exported(self.storage)
+        """Give new labels vectors, let the network learn on, then add the rows to the index."""
+        vectors, biases = learner.label_vectors(X, Y)
+        start = (learner.encoder, self.settings.gamma * biases)
+        task = self._task(X, Y, vectors, seed, start=start)
+        history = _train(task, self.settings.gentle_training(seed))
+        learner.encoder = task.network.exported(self.settings.storage)
         learner.labels = self._label_index(task, seed)
         learner.rows.add(learner.encoder.encode(X), ids)
         return history
 
+    def _task(
+        self, X: csr_matrix, Y: csr_matrix, vectors: Floats, seed: int, **more: Any
+    ) -> DXMLTask:
+        from labelspace.deep.loop import device_of
+        from labelspace.models.dxml.task import DXMLTask
+
+        device = device_of(self.device)
+        return DXMLTask(X, Y, vectors, self.settings, seed=seed, device=device, **more)
+
     def _label_index(self, task: DXMLTask, seed: int) -> IVFIndex:
         vectors, biases = task.label_vectors()
-        keys = np.column_stack((vectors, biases / self.settings["gamma"]))
+        keys = np.column_stack((vectors, biases / self.settings.gamma))
         return self._ivf(keys.astype(np.float32), np.arange(len(keys)), seed)
 
     def _ivf(self, keys: Floats, ids: Rows, seed: int) -> IVFIndex:
         return IVFIndex(
             keys,
             ids,
-            n_lists=self.n_clusters,
-            n_probes=self.settings["n_probes"],
-            storage=self.storage,
+            n_lists=self.settings.n_clusters,
+            n_probes=self.settings.n_probes,
+            storage=self.settings.storage,
             seed=seed,
         )
-
-    def _device(self) -> Any:
-        from labelspace.deep.loop import device_of
-
-        return device_of(self.device)
 
 
 def _train(task: DXMLTask, settings: DeepSettings) -> History:
@@ -165,16 +144,14 @@ class DXMLLearner(Storable):
             return self.rows.search(Z, n_rows), SearchResult.none(len(Z), 0)
         return self.rows.search(Z, n_rows), self.labels.search(with_constant(Z), n_labels)
 
-    def places(
-        self, X: csr_matrix, Y: csr_matrix
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return vectors and biases of labels; new ones lie in the middle of their rows."""
+    def label_vectors(self, X: csr_matrix, Y: csr_matrix) -> tuple[Floats, Floats]:
+        """Return vectors and biases of all labels of ``Y``; new ones are the mean of their rows."""
         known = self.labels.vectors(np.arange(self.labels.n_keys))
         n_new = Y.shape[1] - len(known)
         vectors, biases = known[:, :-1], known[:, -1]
         if n_new:
             own = csr_matrix(Y[:, len(known) :].T)
-            middles = np.asarray(own @ self.encoder.encode(X), dtype=np.float32)
-            vectors = np.concatenate((vectors, middles))
+            means = np.asarray(own @ self.encoder.encode(X), dtype=np.float32)
+            vectors = np.concatenate((vectors, means))
             biases = np.concatenate((biases, np.zeros(n_new, dtype=np.float32)))
         return sphere.keys(np.ascontiguousarray(vectors)), biases

@@ -60,8 +60,8 @@ def triplet(Z: Tensor, T: Tensor, alike: Tensor, margin: float) -> Tensor:
     return (margin + squares.diagonal() - hardest).clamp_min(0.0).mean()
 
 
-def softmax(Z: Tensor, T: Tensor, wanted: Tensor, gamma: float) -> Tensor:
-    """Return the cross-entropy of the batch's targets, of which ``wanted`` says how good each is.
+def softmax(Z: Tensor, T: Tensor, shares: Tensor, gamma: float) -> Tensor:
+    """Return the cross-entropy of the batch's targets, of which ``shares`` says how good each is.
 
     >>> import torch
     >>> eye = torch.eye(2)
@@ -69,7 +69,7 @@ def softmax(Z: Tensor, T: Tensor, wanted: Tensor, gamma: float) -> Tensor:
     True
     """
     chances = functional.log_softmax(gamma * (Z @ T.T), dim=1)
-    return -(wanted * chances).sum(dim=1).mean()
+    return -(shares * chances).sum(dim=1).mean()
 
 
 def rank_labels(scores: Tensor, relevant: Tensor) -> Tensor:

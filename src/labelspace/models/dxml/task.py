@@ -8,7 +8,6 @@ vectors, a row's target is where the network puts a row with like labels, drawn 
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -23,52 +22,15 @@ from labelspace.deep.row_table import RowTable
 from labelspace.deep.sparse_network import SparseBatch, SparseNetwork, table_sums
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.graph.label_knn import LabelGraph
-from labelspace.models.dxml import losses as row_targets
+from labelspace.models.dxml import losses
+from labelspace.models.dxml.settings import DXMLSettings
 
 Floats = NDArray[np.float32]
 
-LOSSES = ("smooth-l1", "contrastive", "triplet", "softmax")
 # Labels that a batch's rows are ranked against, besides their own.
 _SAMPLED = 512
 # Targets whose cosine is larger than this are about as good for a row as its own.
 _ALIKE = 0.9
-
-
-@dataclass(frozen=True)
-class DXMLTaskSettings:
-    """What is learned, and by which loss.
-
-    Attributes
-    ----------
-    widths : tuple of int
-        Of the network's layers; the last is the dimension of the space.
-    activation : {"relu", "linear"}
-    keep : float
-        Probability with which a non-zero feature is kept.
-    dropout, output_dropout : float
-        Share of hidden and of last outputs that are left out.
-    loss : {"smooth-l1", "contrastive", "triplet", "softmax"}
-    gamma : float
-        Sharpness of softmax.
-    margin : float
-        Of contrastive and triplet.
-    unit_targets : bool
-        Whether targets are put on the sphere, where the rows are.
-    label_weight : float
-        What it weighs that a row's labels are nearer to it than others. Label vectors then learn
-        along, and labels have biases.
-    """
-
-    widths: tuple[int, ...] = (512, 300)
-    activation: str = "relu"
-    keep: float = 1.0
-    dropout: float = 0.0
-    output_dropout: float = 0.0
-    loss: str = "softmax"
-    gamma: float = 10.0
-    margin: float = 0.5
-    unit_targets: bool = True
-    label_weight: float = 0.0
 
 
 class DXMLTask(DeepTask):
@@ -80,9 +42,7 @@ class DXMLTask(DeepTask):
         Training rows; each has a label.
     vectors : ndarray of shape (n_labels, dim)
         Unit vectors of the labels.
-    settings : DXMLTaskSettings
-    label_weights : ndarray of shape (n_labels,), optional
-        What each label counts in a row's target; all the same unless given.
+    settings : DXMLSettings
     neighbors : LabelGraph, optional
         Rows with like labels; if given they are the targets, and label vectors are not used.
     start : (NetworkEncoder, biases of the labels), optional
@@ -96,16 +56,15 @@ class DXMLTask(DeepTask):
         X: csr_matrix,
         Y: csr_matrix,
         vectors: Floats,
-        settings: DXMLTaskSettings,
+        settings: DXMLSettings,
         *,
-        label_weights: Floats | None = None,
         neighbors: LabelGraph | None = None,
         start: tuple[NetworkEncoder, Floats] | None = None,
         seed: int = 0,
         device: torch.device | str = "cpu",
     ) -> None:
         self.X = X
-        self.shares = label_shares(Y, label_weights)
+        self.shares = label_shares(Y)
         self.Y = csr_matrix(diags(1.0 / np.sqrt(np.maximum(np.diff(Y.indptr), 1))) @ Y)
         self.settings = settings
         self.neighbors = neighbors
@@ -114,8 +73,7 @@ class DXMLTask(DeepTask):
             X.shape[1],
             settings.widths,
             activation=settings.activation,
-            dropout=settings.dropout,
-            output_dropout=settings.output_dropout,
+            output_dropout=settings.dropout,
             seed=seed,
             device=device,
         )
@@ -143,13 +101,13 @@ class DXMLTask(DeepTask):
         T = self._targets(rows, rng)
         chosen = self.settings
         if chosen.loss == "smooth-l1":
-            return row_targets.smooth_l1(Z, T)
+            return losses.smooth_l1(Z, T)
         if chosen.loss == "softmax":
-            wanted = functional.softmax(chosen.gamma * self._likeness(rows, T), dim=1)
-            return row_targets.softmax(Z, T, wanted, chosen.gamma)
+            shares = functional.softmax(chosen.gamma * self._likeness(rows, T), dim=1)
+            return losses.softmax(Z, T, shares, chosen.gamma)
         alike = self._likeness(rows, T) > _ALIKE
         alike.fill_diagonal_(True)
-        which = row_targets.contrastive if chosen.loss == "contrastive" else row_targets.triplet
+        which = losses.contrastive if chosen.loss == "contrastive" else losses.triplet
         return which(Z, T, alike, chosen.margin)
 
     def _label_loss(self, Z: Tensor, rows: NDArray[np.int64], rng: np.random.Generator) -> Tensor:
@@ -157,7 +115,7 @@ class DXMLTask(DeepTask):
         ids = torch.from_numpy(sample.labels).to(self.device)
         V = functional.normalize(self.labels.rows(ids), dim=1)
         scores = self.settings.gamma * (Z @ V.T) + self.biases.rows(ids)[:, 0]
-        return row_targets.rank_labels(scores, torch.from_numpy(sample.relevant).to(self.device))
+        return losses.rank_labels(scores, torch.from_numpy(sample.relevant).to(self.device))
 
     def identity(self) -> str:
         parts = (self.X.indptr, self.X.indices, self.X.data, self.shares.indices)
@@ -171,7 +129,7 @@ class DXMLTask(DeepTask):
         return V.cpu().numpy().copy(), self.biases.values[:, 0].cpu().numpy().copy()
 
     def _embed(self, rows: NDArray[np.int64], rng: np.random.Generator) -> Tensor:
-        batch = SparseBatch.of(self.X[rows], self.device, keep=self.settings.keep, rng=rng)
+        batch = SparseBatch.of(self.X[rows], self.device, keep=self.settings.keep_features, rng=rng)
         Z: Tensor = self.network(batch)
         return Z
 
@@ -197,7 +155,7 @@ class DXMLTask(DeepTask):
         return U @ U.T
 
 
-def label_shares(Y: csr_matrix, label_weights: Floats | None = None) -> csr_matrix:
+def label_shares(Y: csr_matrix) -> csr_matrix:
     """Return what each label counts in its rows' targets: rows sum to one.
 
     >>> from scipy.sparse import csr_matrix
@@ -205,8 +163,5 @@ def label_shares(Y: csr_matrix, label_weights: Floats | None = None) -> csr_matr
     array([[0.5, 0.5, 0. ],
            [0. , 0. , 1. ]], dtype=float32)
     """
-    weights = np.ones(Y.nnz) if label_weights is None else label_weights[Y.indices]
-    weighted = csr_matrix((weights.astype(np.float32), Y.indices, Y.indptr), shape=Y.shape)
-    sums = np.asarray(weighted.sum(axis=1)).ravel()
-    scales = diags(np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0))
-    return csr_matrix(scales @ weighted, dtype=np.float32)
+    ones = csr_matrix((np.ones(Y.nnz), Y.indices, Y.indptr), shape=Y.shape)
+    return csr_matrix(diags(1.0 / np.maximum(np.diff(Y.indptr), 1)) @ ones, dtype=np.float32)

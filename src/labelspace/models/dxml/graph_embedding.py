@@ -25,7 +25,7 @@ _STEPS = 40_000_000
 _FEWEST_WALKS = 400
 
 
-def label_vectors(
+def graph_embedding(
     graph: csr_matrix,
     dim: int,
     kind: str = "deepwalk",
@@ -50,7 +50,7 @@ def label_vectors(
     --------
     >>> from scipy.sparse import csr_matrix
     >>> pairs = csr_matrix([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
-    >>> vectors = label_vectors(pairs, dim=8)
+    >>> vectors = graph_embedding(pairs, dim=8)
     >>> bool(vectors[0] @ vectors[1] > vectors[0] @ vectors[2])
     True
     """
