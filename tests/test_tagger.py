@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import labelspace
-from labelspace import Tagger, store
+from labelspace import Tagger, progress, store
 from labelspace.csr import NamedColumns
 from labelspace.data.text.features import TextFeatures
 from labelspace.errors import DataError, ModelFileError, UsageError
@@ -306,6 +306,28 @@ def test_load_refuses_what_ranks_no_labels(tmp_path):
     store.save(LabelEncoder(), tmp_path / "part")
     with pytest.raises(ModelFileError, match="holds LabelEncoder, which ranks no labels"):
         Tagger.load(tmp_path / "part")
+
+
+def test_ranking_is_told_once_with_the_number_of_rows(tagger):
+    class Told:
+        def __init__(self):
+            self.tasks, self.steps = [], 0
+
+        def started(self, description, total):
+            self.tasks.append((description, total))
+            return 0
+
+        def advanced(self, task, steps):
+            self.steps += steps
+
+        def finished(self, task):
+            pass
+
+    told = Told()
+    with progress.listening(told):
+        tagger.predict_topk(TEXTS)
+    assert told.tasks == [("Ranking labels for 18 rows", 18)]
+    assert told.steps == 18
 
 
 def test_many_texts_are_ranked_a_block_at_a_time_as_they_are_read(tagger):

@@ -128,7 +128,7 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         X : sparse or dense array of shape (n_examples, n_features)
         Y : 0-1 matrix (n_examples, n_labels), list of label lists, or one class per row
 
-        Both may come with names of their columns, as ``labelspace.csr.NamedColumns``.
+        Both may come with names of their columns, as ``labelspace.NamedColumns``.
         """
         self._validate_params()
         self._check_goal(self.threshold)

@@ -89,7 +89,7 @@ class Tagger(store.Storable, BaseEstimator):
         ----------
         rows : iterable of str, or matrix of shape (n_rows, n_features)
             Texts are gone through once and need not be in memory. A matrix is sparse or a 2-d
-            array; ``labelspace.csr.NamedColumns`` gives names to its features.
+            array; ``labelspace.NamedColumns`` gives names to its features.
         labels : list of lists of str, or one str per row
             Labels of each row. A 0-1 matrix or lists of column numbers do as well.
         label_names : iterable of str, optional

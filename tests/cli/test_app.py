@@ -134,6 +134,59 @@ def test_predict_takes_text_from_standard_input(text_model: Path) -> None:
     assert answer["predictions"][0][0]["name"] == "cluster"
 
 
+@pytest.fixture(scope="module")
+def named(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model of features whose labels and features have names, and its corpus."""
+    folder = tmp_path_factory.mktemp("named")
+    X, Y = planted_corpus(200)
+    write_corpus(Corpus(X=X, Y=Y), folder / "train.txt")
+    lines = {"labels": Y.shape[1], "features": X.shape[1]}
+    for kind, n in lines.items():
+        names = "".join(f"{at}\t{kind[:-1]} {at}\n" for at in range(n))
+        (folder / f"{kind}.txt").write_text(names, encoding="utf-8")
+    run_json("train", folder / "train.txt", "--method", "knn", "--out", folder / "model")
+    return folder
+
+
+def test_names_beside_a_corpus_are_the_classes_of_its_model(named: Path) -> None:
+    loaded = labelspace.load(named / "model")
+    assert loaded.classes_.tolist() == [f"label {at}" for at in range(12)]
+    assert loaded.feature_names_[7] == "feature 7"
+    answer = run_json("predict", named / "model", named / "train.txt", "-k", 1)
+    best = answer["predictions"][0][0]
+    assert best["name"] == f"label {best['label']}"
+    assert run_json("info", named / "model")["n_named_labels"] == 12
+
+
+def test_predict_lists_the_names_once_for_all_rows(
+    named: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = []
+    names_of = labelspace.Tagger.label_names_.fget
+    monkeypatch.setattr(
+        labelspace.Tagger, "label_names_", property(lambda self: listed.append(1) or names_of(self))
+    )
+    assert run_json("predict", named / "model", named / "train.txt")["n"] == 200
+    assert len(listed) == 1, "for reading the corpus"
+
+
+def test_update_takes_new_names_for_a_model_of_features(named: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(named / "model", tmp_path / "m")
+    more = tmp_path / "more.jsonl"
+    row = {"features": {"feature 3": 5.0}, "labels": ["fresh", "label 2"]}
+    more.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    assert run_json("update", copy, more)["n_new_labels"] == 1
+    assert labelspace.load(copy).classes_[-1] == "fresh"
+
+
+def test_predict_takes_the_models_own_k(corpora: Path, tmp_path: Path) -> None:
+    settings = ("--method", "knn", "--set", "k=2", "--out", tmp_path / "m")
+    run_json("train", corpora / "train.txt", *settings)
+    answer = run_json("predict", tmp_path / "m", corpora / "test.txt")
+    assert answer["k"] == 2
+    assert all(len(labels) == 2 for labels in answer["predictions"])
+
+
 def test_evaluate_maps_names_of_a_text_corpus(text_model: Path, tmp_path: Path) -> None:
     test = tmp_path / "test.tsv"
     test.write_text("signal signals\tsignal\nkernel kernels\tkernel,never seen\n", encoding="utf-8")

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labelspace import Tagger
+from labelspace import NamedColumns, Tagger
+from labelspace.data import TextFeatures
 from labelspace.models import NearestNeighbors
 from tests.planted import planted_corpus
 from tests.server.texts import tagged_texts
@@ -138,7 +139,47 @@ def test_margins_become_probabilities(client_of: Any, tmp_path: Path):
     assert wrong["probability"] < 0.2
     assert wrong["score"] < 0
     assert right["why"][0]["name"] == "red"
-    assert client.get("/v1/model").json()["scores"] == "score"
+
+
+@pytest.mark.parametrize(
+    ("method", "scores"), [("one-vs-all", "score"), ("knn", "score"), ("labelspace", "probability")]
+)
+def test_the_method_says_whether_scores_are_probabilities(
+    client_of: Any, tmp_path: Path, method: str, scores: str
+):
+    Tagger(method, random_state=0).fit(*tagged_texts()).save(tmp_path / "model")
+    client = client_of(tmp_path / "model")
+    assert client.get("/v1/model").json()["scores"] == scores
+    given = tag(client, text="roses and harbour", k=3)["labels"]
+    assert all(0 <= label["probability"] <= 1 for label in given)
+
+
+def test_the_models_own_k_and_threshold_hold_unless_others_are_given(
+    client_of: Any, tmp_path: Path
+):
+    tagger = Tagger("knn", k=3, threshold=0.01).fit(*tagged_texts())
+    tagger.save(tmp_path / "model")
+    client = client_of(tmp_path / "model")
+    text = "roses and harbour"
+    assert names(client, text=text) == [name for name, _ in tagger.tag(text)]
+    assert names(client, text=text, threshold=0.2) == [
+        name for name, _ in tagger.tag(text, threshold=0.2)
+    ]
+    assert len(names(client, text=text, k=1)) == 1
+
+
+def test_a_model_of_features_knows_them_and_its_labels_by_name(client_of: Any, tmp_path: Path):
+    texts, labels = tagged_texts()
+    features = TextFeatures()
+    X = features.fit_transform(texts)
+    words = features.get_feature_names_out().tolist()
+    tagger = Tagger("one-vs-all", random_state=0).fit(NamedColumns(X, words), labels)
+    tagger.save(tmp_path / "model")
+    client = client_of(tmp_path / "model")
+    answer = tag(client, features={"roses": 1.0, "unheard of": 1.0}, k=1, explain=True)
+    assert answer["labels"][0]["name"] in ("gardening", "outdoors")
+    assert answer["labels"][0]["why"][0]["name"] == "roses"
+    assert answer["unknown_features"] == 1
 
 
 def test_a_model_of_features_takes_features_only(client_of: Any, tmp_path: Path):

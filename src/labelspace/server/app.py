@@ -193,7 +193,7 @@ def describe(parts: Parts) -> dict[str, Any]:
         "n_labels": served.n_labels,
         "n_examples": int(served.estimator.n_examples_),
         "n_features": int(served.estimator.n_features_in_),
-        "takes_text": served.is_text,
+        "takes_text": served.tagger.takes_text,
         "explains": hasattr(served.estimator, "explain"),
         "can_learn": hasattr(served.estimator, "partial_fit"),
         "learning": parts.learning.is_on,

@@ -150,7 +150,7 @@ def generator(app: FastAPI, batcher: Batcher) -> Callable[[], dict[str, Any]]:
             [(schemas.TagRequest, "validation"), (schemas.LearnRequest, "validation")],
             ref_template=_REFERENCE,
         )
-        if not batcher.served.is_text:
+        if not batcher.served.tagger.takes_text:
             _drop_text(bodies["$defs"])
         described["components"]["schemas"].update(bodies["$defs"])
         return described

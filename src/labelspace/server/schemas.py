@@ -87,7 +87,8 @@ class TagRequest(Row):
     """A row to tag, and how."""
 
     k: Annotated[StrictInt, Field(ge=1, le=MAX_K), BeforeValidator(_whole)] = Field(
-        default=5, description="Labels to give at most."
+        default=5,
+        description="Labels to give at most, where the model was not trained with another `k`.",
     )
     threshold: float | Goal | None = Field(default=None, description=THRESHOLD)
     allow: Annotated[list[LabelRef], Field(max_length=MAX_LISTED)] | None = Field(

@@ -83,11 +83,6 @@ class Served:
         return self.tagger.estimator_
 
     @property
-    def is_text(self) -> bool:
-        """Whether the model takes texts."""
-        return self.tagger.takes_text
-
-    @property
     def n_labels(self) -> int:
         """Number of labels known now; learning may add some."""
         return self.estimator.n_labels_
