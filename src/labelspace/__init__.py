@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from labelspace.base import Explanation, LabelRanker, Reason
+    from labelspace.csr import NamedColumns
     from labelspace.data import Corpus, read_corpus, write_corpus
     from labelspace.errors import DataError, LabelspaceError, ModelFileError, UsageError
     from labelspace.store import load
@@ -29,6 +30,7 @@ _WHERE = {
     "LabelRanker": "labelspace.base",
     "LabelspaceError": "labelspace.errors",
     "ModelFileError": "labelspace.errors",
+    "NamedColumns": "labelspace.csr",
     "Reason": "labelspace.base",
     "Tagger": "labelspace.tagger",
     "TopK": "labelspace.topk",
@@ -45,6 +47,7 @@ __all__ = [
     "LabelRanker",
     "LabelspaceError",
     "ModelFileError",
+    "NamedColumns",
     "Reason",
     "Tagger",
     "TopK",
