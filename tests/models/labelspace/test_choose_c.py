@@ -21,9 +21,12 @@ def corpus(noise: float, seed: int = 0) -> tuple[csr_matrix, csr_matrix, np.ndar
     return csr_matrix(X, dtype=np.float32), csr_matrix((has ^ turned) * 1.0), held_out
 
 
-def test_noisy_labels_get_a_small_C() -> None:
-    X, Y, held_out = corpus(noise=0.3)
-    assert choose_C(X, Y, csr_matrix(Y.shape), held_out) == min(CHOICES)
+@pytest.mark.parametrize(("noise", "expected"), [(0.3, min(CHOICES)), (0.0, max(CHOICES))])
+def test_noisy_labels_get_a_small_C_and_clear_ones_a_large_one(
+    noise: float, expected: float
+) -> None:
+    X, Y, held_out = corpus(noise)
+    assert choose_C(X, Y, csr_matrix(Y.shape), held_out) == expected
 
 
 def test_nothing_held_out_gives_the_usual_C() -> None:

@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 import labelspace
 from labelspace import metrics
+from labelspace.data.corpus import Corpus
 from labelspace.data.samples.synthetic import SyntheticCorpus
 from labelspace.models import LabelSpace
 from tests.planted import planted_corpus
@@ -23,9 +24,28 @@ def corpus() -> tuple[csr_matrix, csr_matrix]:
     return planted_corpus()
 
 
-@pytest.fixture
-def model(corpus: tuple[csr_matrix, csr_matrix]) -> LabelSpace:
+@pytest.fixture(scope="module")
+def fitted(corpus: tuple[csr_matrix, csr_matrix]) -> LabelSpace:
     return LabelSpace(random_state=0, n_threads=1).fit(*corpus)
+
+
+@pytest.fixture
+def model(fitted: LabelSpace) -> LabelSpace:
+    return copy.deepcopy(fitted)
+
+
+@pytest.fixture(scope="module")
+def texts() -> tuple[Corpus, Corpus]:
+    """Rows to learn from and to test on, with labels from frequent to rare."""
+    made = SyntheticCorpus(
+        2500, n_features=1500, n_labels=300, n_test=500, labels_per_row=3, features_per_row=20
+    )
+    return made.sample(), made.sample(split="test")
+
+
+@pytest.fixture(scope="module")
+def learned(texts: tuple[Corpus, Corpus]) -> LabelSpace:
+    return LabelSpace(random_state=0).fit(texts[0].X, texts[0].Y)
 
 
 def halves(
@@ -141,15 +161,11 @@ def test_votes_find_what_classifiers_cannot() -> None:
     assert without_votes(model).score(X_test, Y_test) < 0.6
 
 
-def test_classifiers_rank_better_than_votes_alone() -> None:
-    made = SyntheticCorpus(
-        2500, n_features=1500, n_labels=300, n_test=500, labels_per_row=3, features_per_row=20
-    )
-    train, test = made.sample(), made.sample(split="test")
-    model = LabelSpace(random_state=0).fit(train.X, train.Y)
-    score = model.score(test.X, test.Y)
+def test_classifiers_rank_better_than_votes_alone(learned: LabelSpace, texts) -> None:
+    _, test = texts
+    score = learned.score(test.X, test.Y)
     assert score > 0.7
-    assert without_classifiers(model).score(test.X, test.Y) < score - 0.05
+    assert without_classifiers(learned).score(test.X, test.Y) < score - 0.05
 
 
 def test_probabilities_come_true() -> None:
@@ -163,18 +179,16 @@ def test_probabilities_come_true() -> None:
     assert model.calibration_.n_rows == 400
 
 
-def test_rare_labels_come_first_with_propensity() -> None:
-    made = SyntheticCorpus(
-        2500, n_features=1500, n_labels=300, n_test=500, labels_per_row=3, features_per_row=20
-    )
-    train, test = made.sample(), made.sample(split="test")
+def test_rare_labels_come_first_with_propensity(learned: LabelSpace, texts) -> None:
+    train, test = texts
 
     def psp(model: LabelSpace) -> float:
-        top = model.fit(train.X, train.Y).predict_topk(test.X, 1)
+        top = model.predict_topk(test.X, 1)
         counts = {"label_counts": model.label_counts_, "n_examples": model.n_examples_}
         return metrics.evaluate(test.Y, top, ks=(1,), **counts)["PSP@1"]
 
-    assert psp(LabelSpace(random_state=0, propensity=True)) > psp(LabelSpace(random_state=0)) + 1.0
+    other = LabelSpace(random_state=0, propensity=True).fit(train.X, train.Y)
+    assert psp(other) > psp(learned) + 1.0
 
 
 def test_features_that_are_counts_are_weighted_by_idf_unless_told() -> None:
