@@ -68,14 +68,10 @@ def largest_gains(indptr, indices, weights, k):
     """Return the k largest weights among each row's labels: the best attainable ranking."""
     n_rows = indptr.shape[0] - 1
     best = np.zeros((n_rows, k))
+    labels = np.empty((n_rows, k), dtype=np.int64)
     for row in prange(n_rows):
+        filled = 0
         for at in range(indptr[row], indptr[row + 1]):
-            weight = weights[indices[at]]
-            place = k
-            while place > 0 and best[row, place - 1] < weight:
-                if place < k:
-                    best[row, place] = best[row, place - 1]
-                place -= 1
-            if place < k:
-                best[row, place] = weight
+            label = indices[at]
+            filled = insert(labels[row], best[row], filled, label, weights[label])
     return best

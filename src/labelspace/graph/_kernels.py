@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from labelspace._topk_kernels import insert
 from labelspace.compiling import njit
+
+POSITION_BITS = 31
+POSITION_MASK = (1 << POSITION_BITS) - 1
 
 
 @njit(cache=True, nogil=True)
@@ -26,7 +30,8 @@ def label_neighbors(
     """Fill in the most similar rows of queries start..end; equal ones in a random order."""
     shared = np.zeros(norms.shape[0], dtype=np.float32)
     found = np.empty(norms.shape[0], dtype=np.int32)
-    order = np.empty(neighbors.shape[1], dtype=np.uint32)
+    # The random rank of a row, then its position among those found: equal ones are told apart.
+    keys = np.empty(neighbors.shape[1], dtype=np.int64)
     for query in range(start, end):
         itself = first_query + query if first_query >= 0 else -1
         n_found = 0
@@ -47,15 +52,10 @@ def label_neighbors(
             row = found[at]
             similarity = shared[row] / (query_norms[query] * norms[row])
             shared[row] = 0.0
-            n_best = _insert(
-                neighbors[query],
-                similarities[query],
-                order,
-                n_best,
-                row,
-                similarity,
-                mixed(seed, query, row),
-            )
+            key = (np.int64(mixed(seed, query, row)) << POSITION_BITS) | at
+            n_best = insert(keys, similarities[query], n_best, key, similarity)
+        for at in range(n_best):
+            neighbors[query, at] = found[keys[at] & POSITION_MASK]
         if n_best == 0:
             _draw_from_rarest(
                 query,
@@ -70,27 +70,6 @@ def label_neighbors(
                 neighbors[query],
                 similarities[query],
             )
-
-
-@njit(cache=True, nogil=True)
-def _insert(rows, similarities, order, n_best, row, similarity, rank):
-    """Insert into a short list: more similar first, smaller random rank on a tie."""
-    k = rows.shape[0]
-    place = n_best
-    while place > 0 and (
-        similarities[place - 1] < similarity
-        or (similarities[place - 1] == similarity and order[place - 1] > rank)
-    ):
-        if place < k:
-            rows[place] = rows[place - 1]
-            similarities[place] = similarities[place - 1]
-            order[place] = order[place - 1]
-        place -= 1
-    if place < k:
-        rows[place] = row
-        similarities[place] = similarity
-        order[place] = rank
-    return min(n_best + 1, k)
 
 
 @njit(cache=True, nogil=True)

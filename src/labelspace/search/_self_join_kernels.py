@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from labelspace._topk_kernels import insert
 from labelspace.compiling import njit
 
 
@@ -18,14 +19,8 @@ def keep_nearest(products, asking, looked_at, found, nearness):
             product = products[at, other]
             if filled == n_neighbors and product <= best[n_neighbors - 1]:
                 continue
-            number = looked_at[other]
-            if number == own:
-                continue
-            place = min(filled, n_neighbors - 1)
-            while place > 0 and best[place - 1] < product:
-                best[place] = best[place - 1]
-                ids[place] = ids[place - 1]
-                place -= 1
-            best[place] = product
-            ids[place] = number
-            filled = min(filled + 1, n_neighbors)
+            if looked_at[other] != own:
+                filled = insert(ids, best, filled, other, product)
+        # Positions until here, so that of equal products the one looked at first wins.
+        for rank in range(filled):
+            ids[rank] = looked_at[ids[rank]]

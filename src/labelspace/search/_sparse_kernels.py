@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
+from labelspace._topk_kernels import insert
 from labelspace.compiling import njit
 
 
@@ -38,13 +39,5 @@ def _keep_largest(totals, ids, scores):
         score = totals[key]
         if filled == k and score <= floor:
             continue
-        place = filled if filled < k else k - 1
-        while place > 0 and scores[place - 1] < score:
-            scores[place] = scores[place - 1]
-            ids[place] = ids[place - 1]
-            place -= 1
-        scores[place] = score
-        ids[place] = key
-        if filled < k:
-            filled += 1
+        filled = insert(ids, scores, filled, key, score)
         floor = scores[k - 1]
