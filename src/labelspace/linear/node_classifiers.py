@@ -38,8 +38,8 @@ def train_node_classifiers(
     C: float = 1.0,
     tol: float = 0.1,
     max_iter: int = 100,
-    min_weight: float = 0.0,
     n_threads: int | None = None,
+    min_weight: float = 0.0,
     seed: int = 0,
 ) -> LinearClassifiers:
     """Train each child on the rows at its parent; the root has no weights.

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from sklearn.datasets import load_digits
 
 from labelspace.models import BalancedLabelTree
 from tests.planted import planted_corpus
-
-
-@pytest.fixture(scope="module")
-def digits():
-    X, y = load_digits(return_X_y=True)
-    return X[:1000], y[:1000], X[1000:], y[1000:]
 
 
 def test_more_ambiguity_costs_more_and_errs_less(digits):

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
 
 from labelspace.models import LabelTree
+from labelspace.models.label_trees.settings import LabelTreeSettings
 from tests.planted import planted_corpus
-
-
-@pytest.fixture(scope="module")
-def digits():
-    X, y = load_digits(return_X_y=True)
-    return X[:1000], y[:1000], X[1000:], y[1000:]
 
 
 @pytest.mark.parametrize("relaxation", [1, 2])
@@ -89,5 +83,26 @@ def test_scores_are_probabilities_of_the_path():
 def test_C_is_chosen_where_there_are_rows_to_tell_from(digits):
     X, y, _, _ = digits
     assert LabelTree(random_state=0).fit(X[:100], y[:100]).C_ == 1.0
-    assert LabelTree(random_state=0).fit(X, y).C_ in {0.4, 1.0}
     assert LabelTree(C=0.1, random_state=0).fit(X, y).C_ == 0.1
+
+
+def test_C_is_smaller_where_most_labels_are_wrong():
+    X, Y = planted_corpus(1500)
+    noisy = Y.toarray()
+    random = np.random.default_rng(0)
+    wrong = random.random(1500) < 0.8
+    noisy[wrong] = noisy[random.permutation(1500)][wrong]
+    assert LabelTree(random_state=0).fit(X, Y).C_ == 1.0
+    assert LabelTree(random_state=0).fit(X, noisy).C_ == 0.4
+
+
+def test_settings_shape_the_tree_and_bound_the_passes():
+    X, Y = planted_corpus(150)
+    told = {"max_depth": 2, "balance": 1.0, "max_iter": 3}
+    model = LabelTree(branching=4, leaf_size=1, settings=told, random_state=0).fit(X, Y)
+    assert model.tree_.depth == 2
+    assert [model.tree_.labels_of(node).size for node in model.tree_.children(0)] == [3] * 4
+    assert model.n_iter_ <= 3
+    assert model.settings_ == LabelTreeSettings(**told)
+    with pytest.raises(ValueError, match="'balance' parameter of LabelTree must be"):
+        LabelTree(settings={"balance": 2}).fit(X, Y)

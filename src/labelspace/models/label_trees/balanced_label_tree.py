@@ -51,12 +51,10 @@ class BalancedLabelTree(LabelTree):
     ----------
     tree_ : Tree
         The shape of the tree; a label may have several leaves.
-    index_ : TreeIndex
-        Its predictors, ready to be walked.
-    C_ : float
-        The C that was used.
-    n_iter_ : int
-        The most passes over rows that were made.
+    settings_ : BalancedLabelTreeSettings
+        What was used of all else.
+    index_, C_, n_iter_
+        The predictors; as in :class:`labelspace.models.LabelTree`.
 
     Examples
     --------

@@ -16,10 +16,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from scipy.sparse import csr_matrix
-from sklearn.utils import check_random_state
 
 from labelspace.encoders.linear import LinearEncoder
-from labelspace.encoders.unit_rows import UnitRows
 from labelspace.models.label_trees.node_embedding import NodeEmbeddingSettings, train_node_embedding
 from labelspace.models.label_trees.settings import LabelEmbeddingTreeSettings
 from labelspace.models.label_trees.tree_ranker import Slack, TreeRanker, slack_by_row
@@ -40,6 +38,9 @@ class LabelEmbeddingTree(TreeRanker):
         Whether a row has one slack for its whole way, as in the paper, or one for each child that
         it meets, which asks every child for a yes or no: better with several labels. "auto" takes
         "row" if every row has one label.
+    idf : bool or "auto", default="auto"
+        Whether features are weighted by inverse document frequency; "auto" does so where all are
+        whole numbers: 0-1 features or counts.
     affinity, branching, leaf_size
         The tree; as in :class:`labelspace.models.LabelTree`.
     beam : int, default=10
@@ -47,15 +48,11 @@ class LabelEmbeddingTree(TreeRanker):
     n_epochs : int, default=10
         Passes over the rows.
     learning_rate : float, default=0.05
-    idf : bool or "auto", default="auto"
-        Whether features are weighted by inverse document frequency; "auto" does so where all are
-        whole numbers: 0-1 features or counts.
     settings : dict or LabelEmbeddingTreeSettings, optional
         All else: ``max_depth``, ``balance``, ``decay``; see
         :class:`labelspace.models.label_trees.settings.LabelEmbeddingTreeSettings`.
     k, threshold, random_state, n_threads
-        As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are products of
-        the probabilities of a path's steps.
+        As in every estimator; scores are those of :class:`labelspace.models.LabelTree`.
 
     Attributes
     ----------
@@ -91,13 +88,13 @@ class LabelEmbeddingTree(TreeRanker):
         *,
         dim: int = 100,
         slack: Slack = "auto",
+        idf: bool | Literal["auto"] = "auto",
         affinity: str = "auto",
         branching: int = 16,
         leaf_size: int = 64,
         beam: int = 10,
         n_epochs: int = 10,
         learning_rate: float = 0.05,
-        idf: bool | Literal["auto"] = "auto",
         settings: Mapping[str, Any] | LabelEmbeddingTreeSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
@@ -107,21 +104,17 @@ class LabelEmbeddingTree(TreeRanker):
         super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
         self.dim = dim
         self.slack = slack
+        self.idf = idf
         self.affinity = affinity
         self.branching = branching
         self.leaf_size = leaf_size
         self.beam = beam
         self.n_epochs = n_epochs
         self.learning_rate = learning_rate
-        self.idf = idf
         self.settings = settings
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
-        Z = self.rows_.encode(X)
-        self.settings_ = self._resolved(X, Y)
-        self.tree_ = self._learn_tree(Z, Y, seed)
+        Z, seed = self._begin(X, Y)
         each = not slack_by_row(self.slack, Y)
         settings = NodeEmbeddingSettings(
             dim=self.dim,

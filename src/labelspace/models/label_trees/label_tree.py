@@ -18,9 +18,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from scipy.sparse import csr_matrix
-from sklearn.utils import check_random_state
 
-from labelspace.encoders.unit_rows import UnitRows
 from labelspace.linear.node_classifiers import train_node_classifiers
 from labelspace.linear.squared_hinge import train_squared_hinge
 from labelspace.models.label_trees.one_slack import train_one_slack
@@ -138,11 +136,7 @@ class LabelTree(TreeRanker):
         self.settings = settings
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
-        Z = self.rows_.encode(X)
-        self.settings_ = self._resolved(X, Y)
-        self.tree_ = self._learn_tree(Z, Y, seed)
+        Z, seed = self._begin(X, Y)
         by_row = self.relaxation == 2 and slack_by_row(self.slack, Y)
         self.C_ = self._best_C(Z, Y, by_row, seed) if self.C == "auto" else float(self.C)
         self.index_, self.n_iter_ = self._train(Z, Y, self.C_, by_row, seed)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelspace.base import LabelRanker
@@ -45,6 +46,15 @@ class TreeRanker(LabelRanker, ABC):
     settings_: TreeSettings
     rows_: UnitRows
     tree_: Tree
+
+    def _begin(self, X: csr_matrix, Y: csr_matrix) -> tuple[csr_matrix, int]:
+        """Settle the settings and learn the tree; return rows of length one, and a seed."""
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        self.settings_ = self._resolved(X, Y)
+        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        Z = self.rows_.encode(X)
+        self.tree_ = self._learn_tree(Z, Y, seed)
+        return Z, seed
 
     def _learn_tree(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
         told = self.settings_
