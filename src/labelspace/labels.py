@@ -50,13 +50,14 @@ class LabelEncoder(Storable):
     array([[0., 0., 1.]], dtype=float32)
     """
 
+    # Columns by name, with the names that they were made from: made when first asked for, not stored.
+    _found: tuple[dict[str, int], list[Any]] | None = None
+
     def __init__(self) -> None:
         self.kind: str | None = None
         self.names: list[Any] | None = None
         self.n_labels = 0
         self._class_dtype: str | None = None
-        # Columns by name, and the names that they were made from.
-        self._found: tuple[dict[str, int], list[Any]] | None = None
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -220,7 +221,7 @@ class LabelEncoder(Storable):
         return np.fromiter((known[label] for label in labels), dtype=np.int64, count=len(labels))
 
     def _to_state(self) -> dict[str, Any]:
-        return {**super()._to_state(), "_found": None}
+        return {name: value for name, value in vars(self).items() if name != "_found"}
 
 
 def with_rows(Y: csr_matrix, more: csr_matrix) -> csr_matrix:
