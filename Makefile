@@ -22,7 +22,7 @@ help:
 	@echo "make demo       build a corpus from installed docstrings, train, evaluate, tag sentences"
 	@echo "make test       run every test and every docstring example"
 	@echo "make install    make .venv with the core dependencies and the command .venv/bin/labelspace"
-	@echo "make lint       ruff, mypy and the import contract"
+	@echo "make lint       ruff, mypy, the import contract and the floor plan"
 	@echo "make format     let ruff rewrite what it can"
 	@echo "make docs       build the documentation into site/"
 	@echo "make bench      run the benchmarks and render docs/benchmarks.md"
@@ -46,6 +46,7 @@ lint: $(ALL)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/rooms.py
 
 format: $(ALL)
 	$(BIN)/ruff check --fix .

@@ -49,6 +49,7 @@ REPEATED_MODULES = {
     "app": "what is started: the command line, and the service",
     "demo": _VERB,
     "info": _VERB,
+    "metrics": "what answers are worth, and what Prometheus calls what a service counts",
 }
 REPEATED_CLASSES: dict[str, str] = {}
 LONG_MODULES: dict[str, str] = {}

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from labelspace import Tagger
 from labelspace.server.app import make_app
-from labelspace.server.settings import Settings
+from labelspace.server.settings import ServerSettings
 from tests.server.running import TOKEN, Running
 from tests.server.texts import tagged_texts
 
@@ -39,7 +39,7 @@ def client_of() -> Iterator[Callable[..., TestClient]]:
     opened: list[TestClient] = []
 
     def make(folder: Path, **settings: Any) -> TestClient:
-        app = make_app(Settings(str(folder), **{"poll": 0.05, **settings}))
+        app = make_app(ServerSettings(str(folder), **{"poll": 0.05, **settings}))
         client = TestClient(app, base_url="http://localhost", raise_server_exceptions=False)
         opened.append(client)
         return client.__enter__()

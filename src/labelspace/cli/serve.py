@@ -28,7 +28,7 @@ def run_serve(
     """Serve the model in a folder until the process is told to stop."""
     try:
         from labelspace.server.run import address, serve
-        from labelspace.server.settings import Limits, Settings
+        from labelspace.server.settings import Limits, ServerSettings
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] in EXTRA:
             raise UsageError(
@@ -38,7 +38,7 @@ def run_serve(
         raise
     if token is not None and (len(token) < 8 or not token.isascii() or not token.isprintable()):
         raise UsageError("--token is too short or not plain ASCII: give at least 8 characters.")
-    settings = Settings(
+    settings = ServerSettings(
         str(model),
         host=host,
         port=_free_port(host, port),

@@ -29,7 +29,7 @@ from labelspace.server.refusal import Refusal
 from labelspace.server.reload import Watcher
 from labelspace.server.schemas import LearnRequest, TagRequest
 from labelspace.server.served import Served
-from labelspace.server.settings import Settings
+from labelspace.server.settings import ServerSettings
 from labelspace.server.tagging import tag, to_json
 
 logger = logging.getLogger("labelspace.server")
@@ -38,12 +38,12 @@ MAX_FOUND = 1000
 MAX_MAP = 200_000
 
 
-def make_app(settings: Settings, served: Served | None = None) -> Guard:
+def make_app(settings: ServerSettings, served: Served | None = None) -> Guard:
     """Return the application; loads the model unless it is given.
 
     Parameters
     ----------
-    settings : Settings
+    settings : ServerSettings
     served : Served, optional
         The model, where it was loaded before.
     """
@@ -72,13 +72,13 @@ def make_app(settings: Settings, served: Served | None = None) -> Guard:
 
 def from_environment() -> Guard:
     """Return the application of a worker process."""
-    return make_app(Settings.from_environment())
+    return make_app(ServerSettings.from_environment())
 
 
 class Parts:
     """All that works behind the routes."""
 
-    def __init__(self, settings: Settings, served: Served) -> None:
+    def __init__(self, settings: ServerSettings, served: Served) -> None:
         limits = settings.limits
         self.settings = settings
         self.metrics = Metrics()

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from labelspace.server.batcher import Batcher
 from labelspace.server.metrics import Metrics
 from labelspace.server.refusal import Refusal, overloaded
-from labelspace.server.settings import LOOPBACK_NAMES, Settings
+from labelspace.server.settings import LOOPBACK_NAMES, ServerSettings
 
 HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -35,7 +35,7 @@ class Guard:
     """Wraps an application."""
 
     def __init__(
-        self, app: ASGIApp, *, settings: Settings, batcher: Batcher, metrics: Metrics
+        self, app: ASGIApp, *, settings: ServerSettings, batcher: Batcher, metrics: Metrics
     ) -> None:
         self._app = app
         self._batcher = batcher

@@ -24,7 +24,7 @@ from labelspace.server.metrics import Metrics
 from labelspace.server.refusal import Refusal
 from labelspace.server.schemas import LearnRow, Row
 from labelspace.server.served import Served, identity_of, version_of
-from labelspace.server.settings import Settings
+from labelspace.server.settings import ServerSettings
 from labelspace.store import folders
 
 # A model whose labels are numbers gets no column further than this beyond its last.
@@ -36,7 +36,7 @@ logger = logging.getLogger("labelspace.server")
 class Learning:
     """Teaches the model of a batcher."""
 
-    def __init__(self, settings: Settings, batcher: Batcher, metrics: Metrics) -> None:
+    def __init__(self, settings: ServerSettings, batcher: Batcher, metrics: Metrics) -> None:
         self._settings = settings
         self._batcher = batcher
         self._metrics = metrics

@@ -15,7 +15,7 @@ from labelspace.server.batcher import Batcher
 from labelspace.server.learning import Learning
 from labelspace.server.metrics import Metrics
 from labelspace.server.served import Served, identity_of
-from labelspace.server.settings import Settings
+from labelspace.server.settings import ServerSettings
 
 RETRY_SECONDS = 10.0
 
@@ -26,7 +26,7 @@ class Watcher:
     """Looks at the model folder and at the log again and again."""
 
     def __init__(
-        self, settings: Settings, batcher: Batcher, learning: Learning, metrics: Metrics
+        self, settings: ServerSettings, batcher: Batcher, learning: Learning, metrics: Metrics
     ) -> None:
         self._settings = settings
         self._batcher = batcher

@@ -18,7 +18,7 @@ import uvicorn
 from labelspace.server.app import make_app
 from labelspace.server.metrics import SHARED_FOLDER
 from labelspace.server.served import Served
-from labelspace.server.settings import Settings
+from labelspace.server.settings import ServerSettings
 
 # The thread of the model and that of the event loop take turns more often than Python's default
 # of 5 ms, so that requests are not kept waiting by a batch.
@@ -26,7 +26,7 @@ SWITCH_SECONDS = 0.001
 
 
 def serve(
-    settings: Settings,
+    settings: ServerSettings,
     *,
     on_ready: Callable[[], None] = lambda: None,
     open_browser: bool = False,
@@ -49,13 +49,13 @@ def serve(
         uvicorn.run(factory, factory=True, **_options(settings))
 
 
-def address(settings: Settings) -> str:
+def address(settings: ServerSettings) -> str:
     """Return where a browser on this machine finds the page."""
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "") else settings.host
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}/"
 
 
-def _tell(settings: Settings, on_ready: Callable[[], None], open_browser: bool) -> None:
+def _tell(settings: ServerSettings, on_ready: Callable[[], None], open_browser: bool) -> None:
     """Wait until the server answers, then say so."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for _ in range(600):
@@ -71,7 +71,7 @@ def _tell(settings: Settings, on_ready: Callable[[], None], open_browser: bool) 
         webbrowser.open(address(settings))
 
 
-def _options(settings: Settings) -> dict[str, Any]:
+def _options(settings: ServerSettings) -> dict[str, Any]:
     return {
         "host": settings.host,
         "port": settings.port,

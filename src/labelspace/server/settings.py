@@ -44,7 +44,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """Everything that ``labelspace serve`` was told."""
 
     model: str
@@ -77,9 +77,9 @@ class Settings:
         os.environ[ENVIRONMENT] = _JSON.dump_json(self).decode()
 
     @staticmethod
-    def from_environment() -> Settings:
+    def from_environment() -> ServerSettings:
         """Return the settings that the parent process left."""
         return _JSON.validate_json(os.environ[ENVIRONMENT])
 
 
-_JSON = TypeAdapter(Settings)
+_JSON = TypeAdapter(ServerSettings)

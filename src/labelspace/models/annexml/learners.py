@@ -38,7 +38,7 @@ class LearnerTraining:
     def graph(self, Y: csr_matrix, seed: int) -> LabelGraph:
         """Return the neighbours of rows by their labels."""
         if self.settings.similarity == "smce":
-            from labelspace.models.annexml.smce import smce_graph
+            from labelspace.models.annexml.label_manifolds import smce_graph
 
             return smce_graph(Y, self.settings.graph_neighbors, seed=seed, n_threads=self.n_threads)
         return label_knn(
@@ -61,7 +61,7 @@ class LearnerTraining:
         if self.settings.partition == "learned":
             partition = learn_partition(X, graph, n_parts, seed)
         elif self.settings.partition == "smce":
-            from labelspace.models.annexml.smce import smce_partition
+            from labelspace.models.annexml.label_manifolds import smce_partition
 
             partition = smce_partition(X, Y, n_parts, seed, n_threads=1)
         else:

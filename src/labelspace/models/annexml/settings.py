@@ -31,7 +31,8 @@ class AnnexMLSettings(Settings):
         Neighbours of each row in the label graph: 10 (10).
     similarity : {"cosine", "overlap", "smce"}
         What makes rows neighbours: cosine of label vectors (share of the neighbour's labels), or
-        "smce", which lets each row choose; see :func:`labelspace.models.annexml.smce.smce_graph`.
+        "smce", which lets each row choose; see
+        :func:`labelspace.models.annexml.label_manifolds.smce_graph`.
     gamma : float
         Sharpness of the contrast: 20, but 10 for fewer than 20,000 rows (10).
     n_epochs : int

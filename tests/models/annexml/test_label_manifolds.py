@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from labelspace.models import AnnexML
-from labelspace.models.annexml.smce import label_vectors, smce_graph, smce_partition
+from labelspace.models.annexml.label_manifolds import label_vectors, smce_graph, smce_partition
 from tests.planted import planted_corpus
 
 
