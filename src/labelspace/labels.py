@@ -50,7 +50,7 @@ class LabelEncoder(Storable):
     array([[0., 0., 1.]], dtype=float32)
     """
 
-    # Columns by name, with the names that they were made from: made when first asked for, not stored.
+    # Columns by name, with the names that they were made from; made when asked for, never stored.
     _found: tuple[dict[str, int], list[Any]] | None = None
 
     def __init__(self) -> None:
