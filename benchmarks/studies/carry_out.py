@@ -42,7 +42,7 @@ def carry_out(study: Study, asked: Asked, folder: Path = lines.FOLDER) -> int:
             return len(todo) - done
         print(f"[{done + 1}/{len(todo)}] {trial}", flush=True)
         for measured, figures in _measure(study, part, trial, source):
-            print(f"  {measured.variant}: {_summary(figures)}", flush=True)
+            print(f"  {measured.variant or measured.part}: {_summary(figures)}", flush=True)
             if not asked.quick:
                 lines.append(study.name, measured, figures, folder)
     return 0

@@ -25,7 +25,6 @@ from labelspace.voting import Votes
 SEARCHES: list[tuple[str, int]] = [
     ("exact", 1),
     *[("centroids", n_probes) for n_probes in (1, 2, 4, 8)],
-    *[("clustered", n_probes) for n_probes in (16, 32, 64)],
     *[("kmeans", n_probes) for n_probes in (8, 16, 24, 32)],
 ]
 """Kind, and lists looked into: of one in 3,000 rows, or of the root of their number."""
@@ -98,7 +97,7 @@ def precisions(split: Split, top: TopK) -> dict[str, float]:
 
 
 def _index(exact: MetricIndex, kind: str, n_probes: int) -> MetricIndex:
-    return MetricIndex(exact.space, exact.places, exact.ids, search=kind, n_probes=n_probes)
+    return MetricIndex(exact.space, exact.points, exact.ids, search=kind, n_probes=n_probes)
 
 
 def _line(kind: str, n_probes: int, seconds: float, split: Split, top: TopK) -> Figures:

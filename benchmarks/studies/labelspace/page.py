@@ -31,6 +31,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "n_learners=4": {"n_learners": 4},
     "propensity": {"propensity": True},
 }
+GOALS = {"f1": "f1", "precise": "precision=0.9"}
+"""Thresholds whose precision and recall are counted, by their names in the figures."""
 SIZES = [size(50_000), size(100_000), size(490_449)]
 
 
@@ -67,8 +69,10 @@ def _calibration(lines: list[Measured]) -> str:
         for line in select(lines, part="calibration", corpus=corpus):
             names = ("ECE held out", "ECE test", "F1 k=5", "F1 f1")
             cells = [f"{line.figures[name]:.1f}" for name in names]
-            for kind in ("f1", "precise"):
-                pair = (line.figures[f"{name} {kind}"] for name in ("precision", "recall"))
-                cells.append(", ".join(f"{value:.1f}" for value in pair))
+            for kind in GOALS:
+                pair = (line.figures.get(f"{name} {kind}") for name in ("precision", "recall"))
+                cells.append(
+                    ", ".join(NOT_MEASURED if one is None else f"{one:.1f}" for one in pair)
+                )
             rows.append([corpus, *cells])
     return markdown(head, rows, numbers=False)
