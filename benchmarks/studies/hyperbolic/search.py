@@ -1,6 +1,6 @@
 """Searches of a space against each other, and who should vote: ``study hyperbolic search``.
 
-``search``: among the rows of tibkat by one learner's places. ``together``: the same with three
+``search``: among the rows of tibkat by one learner's points. ``together``: the same with three
 learners and votes of labels.
 """
 

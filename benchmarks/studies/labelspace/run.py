@@ -57,6 +57,8 @@ def measure(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     order = np.random.default_rng(trial.seed).permutation(X.shape[0])
     held, kept = np.split(order, [min(MOST_HELD_OUT, X.shape[0] // 5)])
     given = {name: value for name, value in trial.parameters.items() if name not in OUTSIDE}
+    if "hard negatives" in trial.parameters:
+        given["hard_negatives"] = 1
     model: Any = make("labelspace", random_state=trial.seed, **given)
     with ExitStack() as changed, Stopwatch() as watch:
         for name, instead in _taken_out(trial.parameters).items():
@@ -75,8 +77,8 @@ def _ranked(model: Any, X: csr_matrix, by: str | None) -> TopK:
         top: TopK = model.predict_topk(X, k=5)
         return top
     rows = model.rows_.encode(csr_matrix(X, dtype=np.float32))
-    evidence = model._evidence(rows, model.classifiers_, model.places_)
-    return best_candidates(evidence.labels, np.exp(getattr(evidence, by)), 5)
+    candidates = model._candidates(rows, model.classifiers_, model.label_centroids_)
+    return best_candidates(candidates.labels, np.exp(getattr(candidates, by)), 5)
 
 
 def _taken_out(variant: Any) -> dict[str, Any]:
@@ -86,15 +88,13 @@ def _taken_out(variant: Any) -> dict[str, Any]:
         changes["learn_stacker"] = lambda *given: Stacker()
     elif variant.get("join") == "one band":
         changes["learn_stacker"] = _one_band
-    if "hard negatives" in variant:
-        changes |= {"_CONFUSED": 1, "_CONFUSED_LONG": 1}
     return changes
 
 
-def _one_band(evidence: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]) -> Stacker:
-    """Learn a join that takes all labels to be equally frequent."""
+def _one_band(candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]) -> Stacker:
+    """Learn a stacker that takes all labels to be equally frequent."""
     middle: Any = np.full(label_counts.shape, np.exp(4.0) - 1.0)  # terms of frequency are 0 there
-    return learn_stacker(evidence, Y, middle)
+    return learn_stacker(candidates, Y, middle)
 
 
 def calibration(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
