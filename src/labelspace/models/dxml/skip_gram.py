@@ -16,6 +16,7 @@ cost two or three inner products instead of six.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,46 +76,60 @@ def skip_gram(
     rng = np.random.default_rng(seed)
     inputs = rng.random((n_nodes, dim), dtype=np.float32) - np.float32(0.5)
     inputs /= np.float32(dim)
-    outputs = np.zeros_like(inputs)
     n_blocks = _BLOCKS if n_nodes >= _FEW_NODES else 1
     noise = _noise_tables(walks, n_nodes, n_blocks)
+    grid = _Grid(inputs, np.zeros_like(inputs), noise, n_negatives)
     at_once = max(1, _PAIRS // (walks.shape[1] * (window + 1)))
-    chunks = [
-        (epoch, first) for epoch in range(n_epochs) for first in range(0, len(walks), at_once)
-    ]
+    starts = range(0, len(walks), at_once)
+    chunks = [(epoch, first) for epoch in range(n_epochs) for first in starts]
+    n_turns = len(chunks) * n_blocks
     with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
         for number, (epoch, first) in enumerate(chunks):
-            contexts, starts = kernels.group_pairs(
-                walks[first : first + at_once],
-                n_blocks,
-                -(-n_nodes // n_blocks),
-                window,
-                (seed * 1_000_003 + epoch * len(walks) + first) % (1 << 31),
-            )
+            chunk_seed = (seed * 1_000_003 + epoch * len(walks) + first) % (1 << 31)
+            some = walks[first : first + at_once]
+            pairs = kernels.group_pairs(some, n_blocks, -(-n_nodes // n_blocks), window, chunk_seed)
             for diagonal in range(n_blocks):
                 turn = number * n_blocks + diagonal
-                left = 1.0 - np.array([turn, turn + 1]) / (len(chunks) * n_blocks)
-                rates = (learning_rate * np.maximum(left, 1e-3)).astype(np.float32)
-                cells = [
-                    pool.submit(
-                        kernels.train_cell,
-                        contexts,
-                        starts,
-                        block,
-                        (block + diagonal) % n_blocks,
-                        noise,
-                        n_negatives,
-                        _GROUP,
-                        rates,
-                        (seed * 31 + turn) % (1 << 31),
-                        inputs,
-                        outputs,
-                    )
-                    for block in range(n_blocks)
-                ]
-                for cell in cells:
-                    cell.result()
+                left = np.maximum(1.0 - np.array([turn, turn + 1]) / n_turns, 1e-3)
+                rates = (learning_rate * left).astype(np.float32)
+                grid.train(pool, pairs, diagonal, rates, (seed * 31 + turn) % (1 << 31))
     return inputs
+
+
+class _Grid(NamedTuple):
+    """Vectors of nodes and of contexts, and what negatives are drawn from in each block."""
+
+    inputs: Floats
+    outputs: Floats
+    noise: NDArray[np.int32]
+    n_negatives: int
+
+    def train(
+        self,
+        pool: ThreadPoolExecutor,
+        pairs: tuple[NDArray[np.int32], NDArray[np.int64]],
+        diagonal: int,
+        rates: Floats,
+        seed: int,
+    ) -> None:
+        """Train the cells of a diagonal at once: no two of them share a vector."""
+        n_blocks = len(self.noise)
+
+        def train_cell(block: int) -> None:
+            kernels.train_cell(
+                *pairs,
+                block,
+                (block + diagonal) % n_blocks,
+                self.noise,
+                self.n_negatives,
+                _GROUP,
+                rates,
+                seed,
+                self.inputs,
+                self.outputs,
+            )
+
+        list(pool.map(train_cell, range(n_blocks)))
 
 
 def _noise_tables(walks: NDArray[np.int32], n_nodes: int, n_blocks: int) -> NDArray[np.int32]:
