@@ -291,13 +291,6 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
             self.settings_type, self, CorpusShape(X.shape[0], X.shape[1], Y.shape[1], X.nnz)
         )
 
-    def _given(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """Return a preset's settings, with the parameters that were given in their place."""
-        return {
-            name: value if getattr(self, name, None) is None else getattr(self, name)
-            for name, value in settings.items()
-        }
-
     def _asked(self, k: int | None) -> int:
         k = self.k if k is None else k
         if not isinstance(k, Integral) or k < 1:
