@@ -9,38 +9,44 @@ import pytest
 
 pytest.importorskip("torch")
 
-from labelspace import models
-from labelspace.deep.requirements import require_torch
+from sklearn.base import BaseEstimator
+
+from labelspace.deep.requirements import check_network, require_torch
 from labelspace.errors import UsageError
 
 
-@pytest.mark.parametrize("method", ["glas", "dxml", "neuralxc"])
+class Deep(BaseEstimator):
+    """An estimator that has a network, as far as the check is concerned."""
+
+    def __init__(self, hidden: Any = None, device: str = "cpu", settings: Any = None) -> None:
+        self.hidden = hidden
+        self.device = device
+        self.settings = settings
+
+
 @pytest.mark.parametrize("hidden", [[0], [-3], [2.5], ["wide"], [[4]], [True]])
-def test_widths_that_are_none_are_refused(method: str, hidden: list[Any]) -> None:
+def test_widths_that_are_none_are_refused(hidden: list[Any]) -> None:
     with pytest.raises(UsageError, match="hidden has a layer of width"):
-        models.make(method, hidden=hidden)._validate_params()
+        check_network(Deep(hidden=hidden))
+    with pytest.raises(UsageError, match="label_hidden has a layer of width"):
+        check_network(Deep(hidden=(8,), settings={"label_hidden": hidden}))
 
 
-def test_widths_among_the_settings_are_looked_at_too() -> None:
-    with pytest.raises(UsageError, match="label_hidden has a layer of width 0"):
-        models.make("neuralxc", label_hidden=[0])._validate_params()
+def test_widths_that_are_some_are_taken() -> None:
+    for hidden in (None, (), [512], (64, 32)):
+        check_network(Deep(hidden=hidden))
 
 
-@pytest.mark.parametrize("method", ["glas", "dxml", "neuralxc"])
-def test_a_device_that_is_not_there_is_refused(
-    method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(UsageError, match="no GPU"):
-        models.make(method, device="cuda")._validate_params()
+        check_network(Deep(device="cuda"))
 
 
 def test_what_needs_torch_says_so_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    models.make("hierarchicalxc")._validate_params()
-    for method, parameters in (("glas", {}), ("hierarchicalxc", {"encoder": "autoencoder"})):
-        with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
-            models.make(method, **parameters)._validate_params()
+    with pytest.raises(UsageError, match=r"Deep needs PyTorch.*labelspace\[deep\]"):
+        check_network(Deep())
 
 
 def test_a_broken_torch_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,10 @@ from tests.planted import planted_corpus
 
 pytest.importorskip("torch", reason="these methods learn with the extra 'deep'")
 
+DEEP = [name for name, method in models.METHODS.items() if "(deep)" in method.summary]
 
-@pytest.mark.parametrize("method", ["glas", "dxml", "neuralxc"])
+
+@pytest.mark.parametrize("method", DEEP)
 def test_a_model_predicts_without_torch_and_says_what_learning_needs(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -34,3 +36,14 @@ def test_a_model_predicts_without_torch_and_says_what_learning_needs(
     with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
         loaded.partial_fit(X[:2], [[0], [12]])
     assert loaded.n_labels_ == 12, "nothing may change if nothing can be learned"
+
+
+@pytest.mark.parametrize("method", DEEP)
+def test_what_cannot_be_learned_is_refused_before_a_corpus_is_read(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="hidden has a layer of width 0"):
+        models.make(method, hidden=[0]).fit(None, None)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(UsageError, match="no GPU"):
+        models.make(method, device="cuda").fit(None, None)

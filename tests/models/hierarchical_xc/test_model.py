@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -148,3 +150,10 @@ def test_probabilities_are_set_right_by_rows_held_out():
     model.platt_ = Platt()
     assert np.array_equal(model.predict_topk(X[1200:], k=5).labels, top.labels)
     assert told < 0.6 * metrics.calibration_error(Y[1200:], model.predict_topk(X[1200:], k=5))
+
+
+def test_the_auto_encoder_alone_needs_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    HierarchicalXC()._validate_params()
+    with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
+        HierarchicalXC(encoder="autoencoder")._validate_params()
