@@ -156,7 +156,7 @@ class SparseNetwork(nn.Module):
         self.table = RowTable(start.to(device))
         self.bias = nn.Parameter(torch.zeros(widths[0], device=device))
         self.layers = nn.ModuleList(
-            _layer(before, after, generator).to(device) for before, after in pairwise(widths)
+            random_layer(before, after, generator).to(device) for before, after in pairwise(widths)
         )
         lengths = torch.ones(len(widths), device=device)
         self.lengths = nn.Parameter(lengths, requires_grad=weight_norm)
@@ -198,12 +198,12 @@ class SparseNetwork(nn.Module):
         if self.weight_norm:
             first = first * (self.lengths[0] / self._column_norms)
         layers = [
-            (_array(self._weight(layer, number).T), _array(layer.bias))
+            (to_array(self._weight(layer, number).T), to_array(layer.bias))
             for number, layer in enumerate(self._linear())
         ]
         return NetworkEncoder(
-            _array(first),
-            _array(self.bias),
+            to_array(first),
+            to_array(self.bias),
             layers,
             activation=self.activation,
             unit=self.unit,
@@ -226,7 +226,8 @@ def activated(hidden: Tensor, activation: str) -> Tensor:
     return torch.tanh(hidden) if activation == "tanh" else hidden
 
 
-def _layer(before: int, after: int, generator: torch.Generator) -> nn.Linear:
+def random_layer(before: int, after: int, generator: torch.Generator) -> nn.Linear:
+    """Return a layer to start from, so drawn that sizes stay through it and a relu."""
     layer = nn.Linear(before, after)
     with torch.no_grad():
         layer.weight.copy_(torch.randn(after, before, generator=generator) * (2.0 / before) ** 0.5)
@@ -234,5 +235,6 @@ def _layer(before: int, after: int, generator: torch.Generator) -> nn.Linear:
     return layer
 
 
-def _array(tensor: Tensor) -> NDArray[np.float32]:
+def to_array(tensor: Tensor) -> NDArray[np.float32]:
+    """Return what prediction keeps of a tensor."""
     return np.ascontiguousarray(tensor.detach().cpu().numpy(), dtype=np.float32)

@@ -153,6 +153,10 @@ def _score_sparse(rows, row, predictors, parent, first, last, scores):
                 scores[nodes[entry] - first] += value * values[entry]
 
 
+# The same with additions in the order that they are written in.
+score_sparse = njit(cache=True, nogil=True)(_score_sparse)
+
+
 @njit(cache=True, nogil=True)
 def _go_on(
     parent,

@@ -107,33 +107,16 @@ class TreeIndex(_BeamSearch):
         sharpness: float = 1.0,
     ) -> None:
         super().__init__(tree, biases, link, sharpness)
-        by_feature = csr_matrix(weights.T, dtype=np.float32)
-        by_feature.sort_indices()
-        (
-            self.chunk_ptr,
-            self.chunk_features,
-            self.entry_ptr,
-            self.entry_nodes,
-            self.entry_values,
-        ) = kernels.chunks(
-            by_feature.indptr, by_feature.indices, by_feature.data, tree.parents, tree.n_nodes
-        )
+        self.chunks = sibling_chunks(tree, weights)
 
     @property
     def n_weights(self) -> int:
-        return self.entry_values.shape[0]
+        return self.chunks[-1].shape[0]
 
     def search(self, X: csr_matrix, k: int, beam: int) -> TreeSearchResult:
         """Return the ``k`` best labels that a search with ``beam`` nodes a level finds."""
         rows = X.indptr, X.indices, np.ascontiguousarray(X.data, dtype=np.float32)
-        chunks = (
-            self.chunk_ptr,
-            self.chunk_features,
-            self.entry_ptr,
-            self.entry_nodes,
-            self.entry_values,
-        )
-        return self._search(rows, X.shape[0], chunks, k, beam)
+        return self._search(rows, X.shape[0], self.chunks, k, beam)
 
 
 class DenseTreeIndex(_BeamSearch):
@@ -164,3 +147,24 @@ class DenseTreeIndex(_BeamSearch):
         """Return the ``k`` best labels that a search with ``beam`` nodes a level finds."""
         rows = np.ascontiguousarray(Z, dtype=np.float32)
         return self._search(rows, len(Z), self.vectors, k, beam)
+
+
+def sibling_chunks(tree: Tree, weights: csr_matrix) -> tuple[NDArray[Any], ...]:
+    """Return the weights of nodes by parent, then by feature: those of siblings lie together.
+
+    Five arrays: where each parent's features begin, the features, where each one's entries begin,
+    and of the entries nodes and values.
+
+    >>> tree = Tree.from_nested([0, 1], n_labels=2)
+    >>> weights = csr_matrix([[0, 0], [0, 5], [7, 6]], dtype=np.float32)
+    >>> _, features, _, nodes, values = sibling_chunks(tree, weights)
+    >>> features.tolist(), nodes.tolist(), values.tolist()
+    ([0, 1], [2, 1, 2], [7.0, 5.0, 6.0])
+    """
+    by_feature = csr_matrix(weights.T, dtype=np.float32)
+    by_feature.sort_indices()
+    return tuple(
+        kernels.chunks(
+            by_feature.indptr, by_feature.indices, by_feature.data, tree.parents, tree.n_nodes
+        )
+    )

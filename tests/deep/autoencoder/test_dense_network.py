@@ -18,7 +18,7 @@ def test_exported_layers_give_the_same_numbers(widths, end):
     layers = network.exported()
     assert np.allclose(layers.apply(Z.numpy()), expected, atol=1e-5)
     again = DenseNetwork(widths, activation="tanh", end=end, seed=9).eval()
-    again.take(layers)
+    again.load(layers)
     with torch.no_grad():
         assert np.allclose(again(Z).numpy(), expected, atol=1e-6)
 
@@ -53,7 +53,7 @@ def test_outputs_may_be_cosines_of_one_length():
     assert torch.allclose(weights.norm(dim=1), torch.tensor(20.0))
     assert torch.allclose(decoder(torch.randn(3, 4)).norm(dim=1), torch.tensor(1.0))
     again = ColumnDecoder((4,), np.zeros(6, dtype=np.float32), cosine=3.0, seed=5)
-    again.take(decoder.hidden.exported(), weights.numpy(), np.ones(6, dtype=np.float32))
-    taken, biases = again.all_columns()
-    assert torch.allclose(taken, weights, atol=1e-4)
+    again.load(decoder.hidden.exported(), weights.numpy(), np.ones(6, dtype=np.float32))
+    loaded, biases = again.all_columns()
+    assert torch.allclose(loaded, weights, atol=1e-4)
     assert biases.tolist() == [1.0] * 6

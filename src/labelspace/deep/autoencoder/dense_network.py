@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from labelspace.deep.row_table import RowTable
-from labelspace.deep.sparse_network import activated
+from labelspace.deep.sparse_network import activated, random_layer, to_array
 from labelspace.encoders.dense import DenseLayers
 
 Floats = NDArray[np.float32]
@@ -54,14 +54,12 @@ class DenseNetwork(nn.Module):
         n_layers = len(widths) - 1
         self.activations = [activation] * (n_layers - 1) + [end] * min(n_layers, 1)
         self.dropout = nn.Dropout(dropout)
-        self.layers = nn.ModuleList(nn.Linear(*pair, device=device) for pair in pairwise(widths))
-        identity = n_layers == 1 and widths[0] == widths[1] and end == "linear"
-        with torch.no_grad():
-            for layer in self._linear():
-                after, before = layer.weight.shape
-                start = torch.randn(after, before, generator=generator) * (2.0 / before) ** 0.5
-                layer.weight.copy_(torch.eye(after) if identity else start)
-                layer.bias.zero_()
+        self.layers = nn.ModuleList(
+            random_layer(before, after, generator).to(device) for before, after in pairwise(widths)
+        )
+        if n_layers == 1 and widths[0] == widths[1] and end == "linear":
+            with torch.no_grad():
+                self._linear()[0].weight.copy_(torch.eye(widths[0]))
 
     def forward(self, Z: Tensor) -> Tensor:
         """Return what the layers make of a batch."""
@@ -73,12 +71,12 @@ class DenseNetwork(nn.Module):
     def exported(self) -> DenseLayers:
         """Return the layers for prediction, which needs no torch."""
         return DenseLayers(
-            [(_array(layer.weight.T), _array(layer.bias)) for layer in self._linear()],
+            [(to_array(layer.weight.T), to_array(layer.bias)) for layer in self._linear()],
             list(self.activations),
         )
 
     @torch.no_grad()
-    def take(self, layers: DenseLayers) -> None:
+    def load(self, layers: DenseLayers) -> None:
         """Take over what was exported."""
         for layer, (weights, bias) in zip(self._linear(), layers.layers, strict=True):
             layer.weight.copy_(torch.from_numpy(weights).T)
@@ -147,10 +145,10 @@ class ColumnDecoder(nn.Module):
         return self._scaled(self.table.values, self.biases.values)
 
     @torch.no_grad()
-    def take(self, layers: DenseLayers, weights: Floats, biases: Floats) -> None:
+    def load(self, layers: DenseLayers, weights: Floats, biases: Floats) -> None:
         """Take over what was exported: hidden layers, weights and biases."""
         device = self.table.values.device
-        self.hidden.take(layers)
+        self.hidden.load(layers)
         if self.cosine is not None:
             self.log_length.fill_(float(np.log(np.linalg.norm(weights, axis=1).mean())))
         self.table.values = torch.from_numpy(weights / self.scale).to(device)
@@ -160,7 +158,3 @@ class ColumnDecoder(nn.Module):
         if self.cosine is not None:
             return functional.normalize(weights, dim=1) * self.log_length.exp(), biases[:, 0]
         return self.scale * weights, self.scale * biases[:, 0]
-
-
-def _array(tensor: Tensor) -> Floats:
-    return np.ascontiguousarray(tensor.detach().cpu().numpy(), dtype=np.float32)

@@ -205,8 +205,8 @@ class AutoencoderTask(DeepTask):
     ) -> None:
         self.encoder.load(encoder)
         n_regressor = len(self.regressor.activations)
-        self.regressor.take(layers.part(0, n_regressor))
-        self.label_decoder.take(layers.part(n_regressor, None), weights, biases)
+        self.regressor.load(layers.part(0, n_regressor))
+        self.label_decoder.load(layers.part(n_regressor, None), weights, biases)
 
     def _modules(self) -> dict[str, nn.Module]:
         found: dict[str, nn.Module] = {

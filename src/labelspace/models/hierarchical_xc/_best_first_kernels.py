@@ -6,28 +6,25 @@ import numpy as np
 
 from labelspace._topk_kernels import insert
 from labelspace.compiling import njit
-from labelspace.search._tree_beam_kernels import _first_not_below, to_log_probabilities
+from labelspace.search._tree_beam_kernels import LOGISTIC, score_sparse, to_log_probabilities
 
 LOOK_UPS = 4  # features of a node's list that are read in the time of one search in it
 
 
 @njit(cache=True, nogil=True)
 def best_first(
-    indptr,
-    indices,
-    data,
+    rows,
     first_child,
     leaf_labels,
     chunks,
     biases,
-    link,
-    sharpness,
     n_features,
     labels,
     label_scores,
     n_products,
 ):
     """Fill in the likeliest labels of sparse rows and how many nodes were asked for them."""
+    indptr, indices, data = rows
     chunk_ptr, chunk_features, entry_ptr, entry_nodes, entry_values = chunks
     n_nodes = leaf_labels.shape[0]
     scores = np.empty(np.max(np.diff(first_child)), dtype=np.float32)
@@ -60,15 +57,9 @@ def best_first(
                         for entry in range(entry_ptr[place], entry_ptr[place + 1]):
                             scores[entry_nodes[entry] - first] += value * entry_values[entry]
             else:
-                for at in range(start, end):
-                    low = _first_not_below(chunk_features, low, high, indices[at])
-                    if low == high:
-                        break
-                    if chunk_features[low] == indices[at]:
-                        for entry in range(entry_ptr[low], entry_ptr[low + 1]):
-                            scores[entry_nodes[entry] - first] += data[at] * entry_values[entry]
+                score_sparse(rows, row, chunks, node, first, last, scores)
             n_products[row] += last - first
-            to_log_probabilities(scores, last - first, link, sharpness)
+            to_log_probabilities(scores, last - first, LOGISTIC, np.float32(1.0))
             for child in range(first, last):
                 n_heap = _push(
                     heap_nodes, heap_scores, n_heap, child, before + scores[child - first]

@@ -14,8 +14,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.graph.tree import Tree
 from labelspace.models.hierarchical_xc import _best_first_kernels as kernels
-from labelspace.search._tree_beam_kernels import LOGISTIC, chunks
-from labelspace.search.tree_beam import TreeSearchResult
+from labelspace.search.tree_beam import TreeSearchResult, sibling_chunks
 from labelspace.store import Storable
 from labelspace.topk import TopK
 
@@ -43,11 +42,7 @@ class BestFirstIndex(Storable):
     def __init__(self, tree: Tree, weights: csr_matrix, biases: NDArray[np.float32]) -> None:
         self.tree = tree
         self.biases = np.ascontiguousarray(biases, dtype=np.float32)
-        by_feature = csr_matrix(weights.T, dtype=np.float32)
-        by_feature.sort_indices()
-        self.chunks = chunks(
-            by_feature.indptr, by_feature.indices, by_feature.data, tree.parents, tree.n_nodes
-        )
+        self.chunks = sibling_chunks(tree, weights)
 
     def search(self, X: csr_matrix, k: int) -> TreeSearchResult:
         """Return the ``k`` likeliest labels of each row.
@@ -56,15 +51,11 @@ class BestFirstIndex(Storable):
         """
         found = TreeSearchResult(TopK.empty(X.shape[0], k), np.zeros(X.shape[0], dtype=np.int64))
         kernels.best_first(
-            X.indptr,
-            X.indices,
-            np.ascontiguousarray(X.data, dtype=np.float32),
+            (X.indptr, X.indices, np.ascontiguousarray(X.data, dtype=np.float32)),
             self.tree.first_child,
             self.tree.leaf_labels,
-            tuple(self.chunks),
+            self.chunks,
             self.biases,
-            LOGISTIC,
-            np.float32(1.0),
             X.shape[1],
             found.top.labels,
             found.top.scores,
