@@ -7,21 +7,24 @@ thread of its own, and fewer of them can be asked than were trained.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from labelspace import progress
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.search.exact import ExactIndex
 from labelspace.search.ivf import IVFIndex
 from labelspace.search.result import SearchResult
 from labelspace.spaces import sphere
 from labelspace.store import Storable
+from labelspace.threads import train_in_parallel
 
 Index = IVFIndex | ExactIndex
+AnyLearner = TypeVar("AnyLearner")
 
 
 class Searcher(Protocol):
@@ -70,6 +73,20 @@ class Learner(Storable):
         if self.labels is None:
             return self.rows.search(Z, n_rows), SearchResult.none(len(Z), 0)
         return self.rows.search(Z, n_rows), self.labels.search(with_constant(Z), n_labels)
+
+
+def train_learners(
+    train: Callable[[int], AnyLearner], seeds: Sequence[int], n_threads: int | None
+) -> list[AnyLearner]:
+    """Return a learner for each seed, trained side by side, and tell of each that is done."""
+    with progress.task("Training", total=len(seeds)) as advance:
+
+        def counted(seed: int) -> AnyLearner:
+            learner = train(seed)
+            advance(1)
+            return learner
+
+        return train_in_parallel(counted, seeds, n_threads)
 
 
 def with_constant(Z: NDArray[np.float32]) -> NDArray[np.float32]:

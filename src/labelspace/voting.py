@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from sklearn.utils import check_random_state
 
 from labelspace import _voting_kernels as kernels
 from labelspace.base import Explanation, LabelRanker, Reason
@@ -51,8 +52,19 @@ _FEW = 1000
 class VotingRanker(LabelRanker, ABC):
     """An estimator in which training rows, and perhaps labels, vote on a row."""
 
+    idf: bool
     rows_: UnitRows
     Y_: csr_matrix
+
+    def _learn_rows(self, X: csr_matrix, Y: csr_matrix) -> csr_matrix:
+        """Keep the labels with which rows vote; return the rows as they are encoded from now on."""
+        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.Y_ = csr_matrix(Y, dtype=np.int8)
+        return self.rows_.encode(X)
+
+    def _seeds(self, n_learners: int) -> list[int]:
+        """Return a seed for each learner."""
+        return check_random_state(self.random_state).randint(1 << 31, size=n_learners).tolist()
 
     @abstractmethod
     def _votes(self, X: csr_matrix, k: int) -> Votes:

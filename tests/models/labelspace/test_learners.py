@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelspace.ensemble import Learner, search_all
-from labelspace.models.labelspace.learners import find_neighbors, neighbor_weights, train_learners
+from labelspace.models.labelspace.learners import find_neighbors, neighbor_weights, train_spaces
 from labelspace.models.labelspace.settings import LabelSpaceSettings
 from labelspace.search.result import SearchResult
 from tests.planted import planted_corpus
@@ -16,7 +16,7 @@ from tests.planted import planted_corpus
 def learners() -> list[Learner]:
     X, Y = planted_corpus(80)
     settings = LabelSpaceSettings(dim=8, n_learners=2, min_steps=10)
-    return train_learners(X, Y, Y, settings, seed=0, n_threads=1)
+    return train_spaces(X, Y, Y, settings, seed=0, n_threads=1)
 
 
 def test_each_row_is_encoded_once_by_each_learner(learners, monkeypatch) -> None:

@@ -13,21 +13,20 @@ e^{γ(cos − 1)}, and labels have vectors of their own in the same space, which
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.utils import check_random_state
 
-from labelspace import progress
 from labelspace.base import LabelRanker
-from labelspace.encoders.unit_rows import UnitRows
-from labelspace.ensemble import Learner, search_all
+from labelspace.ensemble import search_all, train_learners
 from labelspace.graph.label_knn import label_knn
 from labelspace.labels import with_rows, without_rows
-from labelspace.models.annexml.learners import LearnerTraining, PartitionedLearner
+from labelspace.models.annexml.learners import LearnerTraining
 from labelspace.models.annexml.settings import AnnexMLSettings
 from labelspace.parameters import FLAG, one_of, whole
 from labelspace.search.result import SearchResult
@@ -68,9 +67,6 @@ class AnnexML(VotingRanker):
     ----------
     preset : {"best", "paper"}, default="best"
         "best" is what measures best; "paper" has the defaults of the original program.
-    settings : dict or AnnexMLSettings, optional
-        Everything else that can be told, and all of the following: see
-        :class:`labelspace.models.annexml.settings.AnnexMLSettings`.
     n_learners : int, optional
         Maps that are learned and vote together: 4 (15).
     dim : int, optional
@@ -95,6 +91,9 @@ class AnnexML(VotingRanker):
         Learners that are asked at prediction; all unless given.
     idf : bool, default=False
         Whether features are weighted by inverse document frequency: for 0-1 features or counts.
+    settings : dict or AnnexMLSettings, optional
+        Everything else that can be told: see
+        :class:`labelspace.models.annexml.settings.AnnexMLSettings`.
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are shares of the
         votes, from 0 to 1; where votes are counted (paper) they are counts.
@@ -121,9 +120,8 @@ class AnnexML(VotingRanker):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
-        "preset": [one_of(*AnnexMLSettings.presets)],
-        "settings": "no_validation",
         **{name: [*AnnexMLSettings.rules[name], None] for name in _TURNED},
+        "preset": [one_of(*AnnexMLSettings.presets)],
         "use_learners": [whole(), None],
         "idf": [FLAG],
     }
@@ -132,7 +130,6 @@ class AnnexML(VotingRanker):
         self,
         *,
         preset: str = "best",
-        settings: AnnexMLSettings | dict[str, Any] | None = None,
         n_learners: int | None = None,
         dim: int | None = None,
         gamma: float | None = None,
@@ -143,6 +140,7 @@ class AnnexML(VotingRanker):
         label_votes: float | None = None,
         use_learners: int | None = None,
         idf: bool = False,
+        settings: Mapping[str, Any] | AnnexMLSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
@@ -150,7 +148,6 @@ class AnnexML(VotingRanker):
     ) -> None:
         super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
         self.preset = preset
-        self.settings = settings
         self.n_learners = n_learners
         self.dim = dim
         self.gamma = gamma
@@ -161,27 +158,19 @@ class AnnexML(VotingRanker):
         self.label_votes = label_votes
         self.use_learners = use_learners
         self.idf = idf
+        self.settings = settings
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_ = self._resolved(X, Y)
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
-        self.Y_ = csr_matrix(Y, dtype=np.int8)
-        X = self.rows_.encode(X)
-        random = check_random_state(self.random_state)
-        seeds = random.randint(1 << 31, size=self.settings_.n_learners).tolist()
+        X = self._learn_rows(X, Y)
+        seeds = self._seeds(self.settings_.n_learners)
         held_out = self._held_out(X, Y, seeds[0])
         # Rows held out have no labels in training, so the maps do not learn from them.
         seen = without_rows(Y, held_out)
         learning = LearnerTraining(self.Y_, self.settings_, self.n_threads)
         graph = learning.graph(seen, seeds[0])
-        with progress.task("Training", total=len(seeds)) as advance:
-
-            def train(seed: int) -> Learner | PartitionedLearner:
-                learner = learning.learner(X, seen, graph, seed)
-                advance(1)
-                return learner
-
-            self.learners_ = train_in_parallel(train, seeds, self.n_threads)
+        train = partial(learning.learner, X, seen, graph)
+        self.learners_ = train_learners(train, seeds, self.n_threads)
         gamma, label_votes = self._vote_weights(X, held_out)
         self.settings_ = replace(self.settings_, vote_gamma=gamma, label_votes=label_votes)
 
@@ -190,8 +179,7 @@ class AnnexML(VotingRanker):
         X = self.rows_.encode(X)
         n_old = self.Y_.shape[0]
         self.Y_ = with_rows(self.Y_, Y)
-        random = check_random_state(self.random_state)
-        seeds = random.randint(1 << 31, size=len(self.learners_)).tolist()
+        seeds = self._seeds(len(self.learners_))
         graph = label_knn(
             self.Y_,
             self.settings_.graph_neighbors,

@@ -26,7 +26,6 @@ from sklearn.utils import check_random_state
 from labelspace import progress, threads
 from labelspace.base import LabelRanker
 from labelspace.deep.requirements import check_network
-from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import search_all
 from labelspace.graph.cooccurrence import label_graph
 from labelspace.labels import with_rows
@@ -156,11 +155,8 @@ class DXML(VotingRanker):
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_: DXMLSettings = self._resolved(X, Y)
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
-        self.Y_ = csr_matrix(Y, dtype=np.int8)
-        X = self.rows_.encode(X)
-        random = check_random_state(self.random_state)
-        seeds = random.randint(1 << 31, size=self.settings_.n_learners).tolist()
+        X = self._learn_rows(X, Y)
+        seeds = self._seeds(self.settings_.n_learners)
         usable = usable_rows(X, Y)
         held_out = self._held_out(usable, seeds[0])
         training = self._training(X)

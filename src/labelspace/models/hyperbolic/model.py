@@ -14,17 +14,17 @@ model to the sphere or to euclidean space.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.utils import check_random_state
 
-from labelspace import progress
 from labelspace.base import LabelRanker
-from labelspace.encoders.unit_rows import UnitRows
+from labelspace.ensemble import train_learners
 from labelspace.labels import with_rows
 from labelspace.models.hyperbolic.learners import JointLearner
 from labelspace.models.hyperbolic.settings import HyperbolicSettings
@@ -32,7 +32,6 @@ from labelspace.parameters import FLAG, one_of, whole
 from labelspace.search.result import NO_KEY, SearchResult
 from labelspace.selection import hold_out, usable_rows
 from labelspace.spaces import poincare
-from labelspace.threads import train_in_parallel
 from labelspace.voting import Votes, VoteWeights, VotingRanker, best_votes
 
 # Labels farther away than so many others are not heard.
@@ -70,9 +69,6 @@ class Hyperbolic(VotingRanker):
     ----------
     preset : {"best", "paper"}, default="best"
         "best" is what measures best; "paper" follows the publication.
-    settings : dict or HyperbolicSettings, optional
-        Everything else that can be told, and all of the following: see
-        :class:`labelspace.models.hyperbolic.settings.HyperbolicSettings`.
     space : {"poincare", "sphere", "euclidean"}, optional
         Where rows and labels are embedded: poincare (poincare).
     dim : int, optional
@@ -94,6 +90,9 @@ class Hyperbolic(VotingRanker):
         Learners that are asked at prediction; all unless given.
     idf : bool, default=False
         Whether features are weighted by inverse document frequency: for 0-1 features or counts.
+    settings : dict or HyperbolicSettings, optional
+        Everything else that can be told: see
+        :class:`labelspace.models.hyperbolic.settings.HyperbolicSettings`.
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are shares of the
         votes, from 0 to 1; where votes are counted (paper) they are counts.
@@ -115,10 +114,13 @@ class Hyperbolic(VotingRanker):
     Examples
     --------
     >>> from labelspace.models import Hyperbolic
-    >>> X = [[1.0, 0.0, 0.1], [0.9, 0.2, 0.0], [0.0, 1.0, 0.1], [0.1, 0.9, 0.3]]
-    >>> model = Hyperbolic(random_state=0).fit(X, [["red"], ["red"], ["round"], ["round"]])
-    >>> model.classes_[model.predict_topk([[0.7, 0.1, 0.0]], k=1).labels]
+    >>> labels = [["red"], ["red"], ["round"], ["round"]]
+    >>> X = [[1.0, 0.0], [0.9, 0.2], [0.0, 1.0], [0.1, 0.9]]
+    >>> disk = Hyperbolic(dim=2, random_state=0).fit(X, labels)
+    >>> disk.classes_[disk.predict_topk([[0.7, 0.1]], k=1).labels]
     array([['red']], dtype='<U5')
+    >>> disk.label_map_.shape
+    (2, 2)
     """
 
     settings_type = HyperbolicSettings
@@ -126,9 +128,8 @@ class Hyperbolic(VotingRanker):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
-        "preset": [one_of(*HyperbolicSettings.presets)],
-        "settings": "no_validation",
         **{name: [*HyperbolicSettings.rules[name], None] for name in _TURNED},
+        "preset": [one_of(*HyperbolicSettings.presets)],
         "use_learners": [whole(), None],
         "idf": [FLAG],
     }
@@ -137,7 +138,6 @@ class Hyperbolic(VotingRanker):
         self,
         *,
         preset: str = "best",
-        settings: HyperbolicSettings | dict[str, Any] | None = None,
         space: str | None = None,
         dim: int | None = None,
         n_learners: int | None = None,
@@ -148,6 +148,7 @@ class Hyperbolic(VotingRanker):
         n_neighbors: int | None = None,
         use_learners: int | None = None,
         idf: bool = False,
+        settings: Mapping[str, Any] | HyperbolicSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
@@ -155,7 +156,6 @@ class Hyperbolic(VotingRanker):
     ) -> None:
         super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
         self.preset = preset
-        self.settings = settings
         self.space = space
         self.dim = dim
         self.n_learners = n_learners
@@ -166,23 +166,30 @@ class Hyperbolic(VotingRanker):
         self.n_neighbors = n_neighbors
         self.use_learners = use_learners
         self.idf = idf
+        self.settings = settings
+
+    @property
+    def label_vectors_(self) -> NDArray[np.float32]:
+        index = self._first_learner("label_vectors_").labels
+        vectors = np.zeros((self.n_labels_, self.settings_.dim), dtype=np.float32)
+        vectors[index.ids] = index.points
+        return vectors
+
+    @property
+    def label_map_(self) -> NDArray[np.float32]:
+        if self._first_learner("label_map_").labels.space != "poincare" or self.settings_.dim != 2:
+            raise AttributeError("label_map_ is there only with dim=2 in the Poincaré ball")
+        points = self.label_vectors_
+        middle = poincare.midpoint(points, self.label_counts_)
+        return poincare.mobius_add(-middle, points).astype(np.float32)
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_ = self._resolved(X, Y)
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
-        self.Y_ = csr_matrix(Y, dtype=np.int8)
-        X = self.rows_.encode(X)
-        random = check_random_state(self.random_state)
-        seeds = random.randint(1 << 31, size=self.settings_.n_learners).tolist()
+        X = self._learn_rows(X, Y)
+        seeds = self._seeds(self.settings_.n_learners)
         held_out = self._held_out(X, Y, seeds[0])
-        with progress.task("Training", total=len(seeds)) as advance:
-
-            def train(seed: int) -> JointLearner:
-                learner = JointLearner.trained(X, Y, held_out, self.settings_, seed)
-                advance(1)
-                return learner
-
-            self.learners_ = train_in_parallel(train, seeds, self.n_threads)
+        train = partial(JointLearner.trained, X, Y, held_out, self.settings_)
+        self.learners_ = train_learners(train, seeds, self.n_threads)
         alpha, label_votes = self._vote_weights(X, held_out)
         self.settings_ = replace(self.settings_, vote_alpha=alpha, label_votes=label_votes)
 
@@ -239,21 +246,6 @@ class Hyperbolic(VotingRanker):
             self.Y_,
             csr_matrix(self.Y_[rows]),
         )
-
-    @property
-    def label_vectors_(self) -> NDArray[np.float32]:
-        index = self._first_learner("label_vectors_").labels
-        vectors = np.zeros((self.n_labels_, self.settings_.dim), dtype=np.float32)
-        vectors[index.ids] = index.points
-        return vectors
-
-    @property
-    def label_map_(self) -> NDArray[np.float32]:
-        if self._first_learner("label_map_").labels.space != "poincare" or self.settings_.dim != 2:
-            raise AttributeError("label_map_ is there only with dim=2 in the Poincaré ball")
-        points = self.label_vectors_
-        middle = poincare.midpoint(points, self.label_counts_)
-        return poincare.mobius_add(-middle, points).astype(np.float32)
 
     def _first_learner(self, attribute: str) -> JointLearner:
         if not hasattr(self, "learners_"):

@@ -27,7 +27,7 @@ from labelspace.threads import train_in_parallel
 from labelspace.voting import vote_weights
 
 
-def train_learners(
+def train_spaces(
     X: csr_matrix,
     seen: csr_matrix,
     Y: csr_matrix,
@@ -51,7 +51,7 @@ def train_learners(
         return train_in_parallel(train, seeds, n_threads)
 
 
-def update_learners(
+def update_spaces(
     learners: Sequence[Learner],
     X: csr_matrix,
     Y: csr_matrix,

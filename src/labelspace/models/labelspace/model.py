@@ -14,6 +14,7 @@ As these are probabilities, the ranking that expects the best PSP@k is by p / pr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -34,8 +35,8 @@ from labelspace.models.labelspace.choose_c import choose_C
 from labelspace.models.labelspace.learners import (
     find_neighbors,
     neighbor_weights,
-    train_learners,
-    update_learners,
+    train_spaces,
+    update_spaces,
 )
 from labelspace.models.labelspace.reservoir import draw_reservoir, update_reservoir
 from labelspace.models.labelspace.settings import LabelSpaceSettings
@@ -125,7 +126,6 @@ class LabelSpace(LabelRanker):
         "C": [real(0), one_of("auto")],
         **{name: [*LabelSpaceSettings.rules[name], None] for name in _TURNED},
         "idf": [FLAG, one_of("auto")],
-        "settings": "no_validation",
     }
 
     def __init__(
@@ -138,7 +138,7 @@ class LabelSpace(LabelRanker):
         n_neighbors: int | None = None,
         min_weight: float | None = None,
         idf: bool | Literal["auto"] = "auto",
-        settings: LabelSpaceSettings | dict[str, Any] | None = None,
+        settings: Mapping[str, Any] | LabelSpaceSettings | None = None,
         k: int = 5,
         threshold: Threshold = None,
         random_state: Any = None,
@@ -170,7 +170,7 @@ class LabelSpace(LabelRanker):
         X = self.rows_.encode(X)
         held_out = self._held_out(X, Y, seed)
         seen = without_rows(Y, np.flatnonzero(held_out))
-        self.learners_ = train_learners(X, seen, self.Y_, told, **how)
+        self.learners_ = train_spaces(X, seen, self.Y_, told, **how)
         hard = self._hard_negatives(Y)
         self.C_ = choose_C(X, Y, hard, held_out, **how) if self.C == "auto" else float(self.C)
         every, honest = train_sampled_hinge(
@@ -239,7 +239,7 @@ class LabelSpace(LabelRanker):
         X = self.rows_.encode(X)
         n_old = self.Y_.shape[0]
         self.Y_ = with_rows(self.Y_, Y)
-        update_learners(self.learners_, X, self.Y_, self.settings_, **how)
+        update_spaces(self.learners_, X, self.Y_, self.settings_, **how)
         self._update_classifiers(X, Y, n_old, **how)
         size = self.settings_.reservoir_size
         self.reservoir_ = update_reservoir(self.reservoir_, n_old, X, size, seed)
