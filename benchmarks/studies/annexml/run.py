@@ -23,7 +23,7 @@ from benchmarks.studies.annexml import page
 from benchmarks.studies.source import Source, Split
 from benchmarks.studies.study import Figures, Part, Study, Trial
 from benchmarks.studies.tables import titled
-from benchmarks.studies.told import changed, setting
+from benchmarks.studies.told import changed
 from labelspace.ensemble import Index
 from labelspace.metrics import evaluate
 from labelspace.models import make
@@ -105,7 +105,7 @@ def measure(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
 def _searched(trial: Trial, model: Any, split: Split) -> Iterator[tuple[Trial, Figures]]:
     """Ask a trained model with each search in place of its own."""
     exact = None
-    width = setting(model, "n_neighbors")
+    width = model.settings_.n_neighbors
     for kind, index in SEARCHES.items():
         found = []
         for learner in model.learners_:

@@ -23,7 +23,7 @@ from benchmarks.measure import Stopwatch
 from benchmarks.studies.dxml import deep_walk, page
 from benchmarks.studies.source import Source
 from benchmarks.studies.study import Figures, Part, Study, Trial
-from benchmarks.studies.told import changed, setting
+from benchmarks.studies.told import changed
 from labelspace import metrics
 from labelspace.models import make
 from labelspace.search.result import SearchResult
@@ -59,7 +59,7 @@ def measure(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
 
     figures: Figures = {
         "test": asked(),
-        "n_neighbors": setting(model, "n_neighbors"),
+        "n_neighbors": model.settings_.n_neighbors,
         "cpu_s": watch.cpu_s,
     }
     if trial.parameters in (page.ONE, page.PAPER):
@@ -87,11 +87,11 @@ def _placed_by_labels(model: Any, Y: csr_matrix) -> dict[str, float]:
     (learner,) = model.learners_
     V = learner.labels.vectors(np.arange(learner.labels.n_keys))[:, :-1]
     T = sphere.queries(np.asarray(normalize(Y, norm="l1") @ V, dtype=np.float32))
-    found = learner.rows.search(T, setting(model, "n_neighbors"))
-    if setting(model, "voting") == "counts":
+    found = learner.rows.search(T, model.settings_.n_neighbors)
+    if model.settings_.voting == "counts":
         return _figures(Y, Votes.counted(found).top(model.Y_, 5))
     none = SearchResult.none(len(T), 0)
-    votes = Votes.weighted(found, none, setting(model, "vote_gamma"), 0.0)
+    votes = Votes.weighted(found, none, model.settings_.vote_gamma, 0.0)
     return _figures(Y, votes.top(model.Y_, 5))
 
 

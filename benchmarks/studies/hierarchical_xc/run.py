@@ -131,10 +131,10 @@ def _trained(trial: Trial, source: Source) -> tuple[LabelRanker, Figures]:
     with Stopwatch() as training:
         model.fit(X, Y)
     with Stopwatch() as asking:
-        top, n_visited = model._walk(X_test, 5)
+        top = model.predict_topk(X_test, 5)
     return model, {
         "test": _quality(Y_test, top),
-        "visited": float(n_visited.mean()),
+        "visited": float(model.count_visited(X_test, 5).mean()),
         "n_nodes": model.tree_.n_nodes,
         "depth": model.tree_.depth,
         "C": model.C_,

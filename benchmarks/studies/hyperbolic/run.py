@@ -25,7 +25,6 @@ from benchmarks.studies.hyperbolic import order, page, search
 from benchmarks.studies.hyperbolic.search import precisions, trained
 from benchmarks.studies.source import Source, Split
 from benchmarks.studies.study import Figures, Part, Study, Trial
-from benchmarks.studies.told import setting
 from labelspace.models import make
 from labelspace.models.hyperbolic.metric_index import SPACES
 from labelspace.search.result import SearchResult
@@ -96,7 +95,7 @@ def compare(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
         for answer in (page.ANSWERS if in_ball else ["both"])
     }
     figures = {"n_learners": n_learners, "n_rows": test.X.shape[0], "cpu_s": watch.cpu_s}
-    figures |= {"alpha": setting(model, "alpha"), "rho": order.norms_and_frequency(model)}
+    figures |= {"alpha": model.settings_.alpha, "rho": order.norms_and_frequency(model)}
     yield trial, figures | {"found": found}
 
 
@@ -125,7 +124,7 @@ def _cell(
 ) -> Figures:
     """Choose weights with the first ``n`` learners; return what each group of ``n`` answers."""
     n_neighbors = 80 if n <= 3 else 30
-    alpha = setting(model, "alpha")
+    alpha = model.settings_.alpha
 
     def answered(found: Near, weights: tuple[float, float], split: Split) -> dict[str, float]:
         factor, label_votes = weights

@@ -14,7 +14,7 @@ from benchmarks.measure import Stopwatch
 from benchmarks.studies.hyperbolic.page import ANSWERS
 from benchmarks.studies.source import Source, Split
 from benchmarks.studies.study import Figures, Trial
-from benchmarks.studies.told import changed, setting
+from benchmarks.studies.told import changed
 from labelspace import metrics
 from labelspace.models import make
 from labelspace.models.hyperbolic.metric_index import MetricIndex
@@ -43,7 +43,7 @@ def search(trial: Trial, source: Source, n_queries: int = 2000) -> Iterator[tupl
     learner = model.learners_[0]
     exact = learner.rows
     points = learner.encoder.encode(model.rows_.encode(split.X_test))
-    n_neighbors = setting(model, "n_neighbors")
+    n_neighbors = model.settings_.n_neighbors
     for kind, n_probes in SEARCHES:
         learner.rows = _index(exact, kind, n_probes)
         learner.rows.search(points[:10], n_neighbors)  # compiled before the clock starts
@@ -63,9 +63,9 @@ def together(
     model = trained(source, split, "hyperbolic-tibkat").set_params(n_threads=1)
     points = model.rows_.encode(split.X_test)
     labels = [learner.search(points, 1, 50)[1] for learner in model.learners_]
-    label_votes = setting(model, "label_votes")
+    label_votes = model.settings_.label_votes
     share = label_votes / (1.0 + label_votes)
-    alphas = setting(model, "vote_alpha"), setting(model, "alpha")
+    alphas = model.settings_.vote_alpha, model.settings_.alpha
     found = []
     for kind, n_probes in (("exact", 1), ("kmeans", 16), ("kmeans", 24)):
         rows: list[SearchResult] = []
@@ -74,7 +74,7 @@ def together(
             U = learner.encoder.encode(points)
             index = _index(learner.rows, kind, n_probes)
             with Stopwatch() as watch:
-                rows.append(index.search(U, setting(model, "n_neighbors")))
+                rows.append(index.search(U, model.settings_.n_neighbors))
             seconds += watch.cpu_s
         top = Votes.by_distance(rows, labels, *alphas, share).top(model.Y_, 5)
         found.append(_line(kind, n_probes, seconds, split, top))

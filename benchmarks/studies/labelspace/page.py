@@ -19,7 +19,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "classifiers only": {"rank by": "margins"},
     "fixed weights": {"join": "usual"},
     "join without frequency": {"join": "one band"},
-    "no hard negatives": {"hard negatives": 0},
+    "no hard negatives": {"hard_negatives": 1},
     "C=0.2": {"C": 0.2},
     "C=0.5": {"C": 0.5},
     "C=1": {"C": 1.0},

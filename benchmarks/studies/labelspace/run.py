@@ -37,7 +37,7 @@ from labelspace.topk import TopK
 
 MOST_HELD_OUT = 8000
 MEASURES = ("P@1", "P@3", "P@5", "PSP@5")
-OUTSIDE = ("rank by", "join", "hard negatives")
+OUTSIDE = ("rank by", "join")
 """What no parameter changes."""
 
 
@@ -57,8 +57,6 @@ def measure(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     order = np.random.default_rng(trial.seed).permutation(X.shape[0])
     held, kept = np.split(order, [min(MOST_HELD_OUT, X.shape[0] // 5)])
     given = {name: value for name, value in trial.parameters.items() if name not in OUTSIDE}
-    if "hard negatives" in trial.parameters:
-        given["hard_negatives"] = 1
     model: Any = make("labelspace", random_state=trial.seed, **given)
     with ExitStack() as changed, Stopwatch() as watch:
         for name, instead in _taken_out(trial.parameters).items():
