@@ -16,7 +16,6 @@ from scipy.stats import spearmanr
 
 from benchmarks.studies.source import Source
 from benchmarks.studies.study import Figures, Trial
-from benchmarks.studies.told import setting
 from labelspace.models import make
 from labelspace.models.hyperbolic.metric_index import SPACES
 from labelspace.spaces import poincare
@@ -105,6 +104,6 @@ def norms_and_frequency(model: Any) -> float:
 def centred(model: Any) -> NDArray[Any]:
     """Return the labels' places, moved so that their weighted middle is that of the space."""
     places, counts = model.label_vectors_, model.label_counts_
-    if setting(model, "space") == "poincare":
+    if model.settings_.space == "poincare":
         return poincare.mobius_add(-poincare.midpoint(places, counts), places)
     return places - np.average(places, axis=0, weights=counts)
