@@ -30,6 +30,20 @@ def canonical(matrix: csr_matrix) -> csr_matrix:
     return matrix
 
 
+def empty_csr(n_rows: int, n_columns: int, dtype: Any = np.float32) -> csr_matrix:
+    """Return a matrix that stores nothing.
+
+    >>> empty_csr(2, 3).toarray()
+    array([[0., 0., 0.],
+           [0., 0., 0.]], dtype=float32)
+    """
+    shape: Any = (
+        n_rows,
+        n_columns,
+    )  # scipy's hints have no empty matrix of another type than float64
+    return csr_matrix(shape, dtype=dtype)
+
+
 @dataclass(frozen=True)
 class NamedColumns:
     """Features or labels together with the names of their columns, as ``fit`` takes them.

@@ -46,7 +46,8 @@ def as_published(
 ) -> Answers:
     """Return the five labels that the program gives to the rows of train and of test."""
     random = np.random.default_rng(seed)
-    train, test = X.toarray(), X_test.toarray()
+    train: NDArray[np.floating] = X.toarray()
+    test: NDArray[np.floating] = X_test.toarray()
     if encoded:
         # A linear auto-encoder, as theirs is, reconstructs by the singular vectors at best.
         V = projection(X, DIM, "svd", seed).to_float()

@@ -9,7 +9,7 @@ coordinates are made of them:
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +123,7 @@ def _lanczos(
     except ArpackNoConvergence as unfinished:
         if max_restarts is not None:
             raise
-        found = unfinished.eigenvalues, unfinished.eigenvectors
+        found: Any = unfinished.eigenvalues, unfinished.eigenvectors
         return found if len(found[0]) else nothing
     except ArpackError:
         return nothing
@@ -134,7 +134,8 @@ def _factorised(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return eigenvalues near one, all of which are below it, by inverting a shifted matrix."""
     n, shift = affinity.shape[0], 1.0 + 1e-9
-    scaled = csr_matrix(diags(scales) @ affinity @ diags(scales))
+    sides: Any = diags([scales], [0])
+    scaled = csr_matrix(sides @ affinity @ sides)
     factors = splu(
         csc_matrix(shift * identity(n) - scaled),
         permc_spec="MMD_AT_PLUS_A",

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix, vstack
 
 from labelspace import threads
+from labelspace.csr import empty_csr
 from labelspace.linear import _incremental_kernels as kernels
 from labelspace.linear.sampled_hinge import Classifiers
 from labelspace.search.sparse import SparseIndex
@@ -98,7 +99,7 @@ def _start(classifiers: SparseIndex, labels: NDArray[np.integer]) -> Classifiers
     known = labels[labels < classifiers.n_keys]
     weights, biases = classifiers.some(known)
     n_new = len(labels) - len(known)
-    empty = csr_matrix((n_new, weights.shape[1]), dtype=np.float32)
+    empty = empty_csr(n_new, weights.shape[1])
     return Classifiers(
         csr_matrix(vstack([weights, empty], format="csr")),
         np.concatenate((biases, np.full(n_new, _BIAS_OF_NEW))).astype(np.float32),

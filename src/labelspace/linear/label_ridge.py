@@ -16,6 +16,8 @@ one: long texts want less than short ones.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
@@ -113,7 +115,7 @@ def refitted(Z: Floats, Y: csr_matrix, V: Floats) -> Floats:
     dim = Z.shape[1]
     # Rows of length one have eigenvalues that sum up to their number.
     penalty = np.float32(_PENALTY * len(Z) / dim)
-    gram = Z.T @ Z
+    gram: Any = Z.T @ Z
     gram[np.diag_indices(dim)] += penalty
     factor = cho_factor(gram, overwrite_a=True)
     lengths = np.sqrt(np.maximum(np.diff(Y.indptr), 1))

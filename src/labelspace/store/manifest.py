@@ -20,6 +20,7 @@ from scipy.sparse import csr_matrix, issparse
 
 import labelspace
 from labelspace import registry
+from labelspace.csr import empty_csr
 from labelspace.errors import ModelFileError
 from labelspace.store.folders import MANIFEST, existing, flush, flush_folder, replacing
 
@@ -198,7 +199,8 @@ def _encode(value: Any, folder: Path, name: str, files: dict[str, Any]) -> Any:
     if isinstance(value, np.ndarray):
         return {"$objects": [_encode(item, folder, name, files) for item in value.tolist()]}
     if issparse(value):
-        matrix = csr_matrix(value)
+        matrix: Any = value  # may be any kind of sparse matrix or array
+        matrix = csr_matrix(matrix)
         parts = {
             part: _write_array(getattr(matrix, part), folder, f"{name}.{part}", files)
             for part in ("data", "indices", "indptr")
@@ -240,7 +242,7 @@ def _decode(value: Any, folder: Path) -> Any:
         return np.array([_decode(item, folder) for item in value["$objects"]], dtype=object)
     if "$csr" in value:
         parts = {part: _read_array(folder, file) for part, file in value["$csr"].items()}
-        return _csr(parts["data"], parts["indices"], parts["indptr"], tuple(value["shape"]))
+        return _csr(parts["data"], parts["indices"], parts["indptr"], *value["shape"])
     if "$tuple" in value:
         return tuple(_decode(item, folder) for item in value["$tuple"])
     if "$dict" in value:
@@ -249,9 +251,9 @@ def _decode(value: Any, folder: Path) -> Any:
     return _class(value["$object"])._from_state(state)
 
 
-def _csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> csr_matrix:
+def _csr(data: Any, indices: Any, indptr: Any, n_rows: int, n_columns: int) -> csr_matrix:
     """Put a matrix together without the scan and copy that the constructor would make."""
-    matrix = csr_matrix(shape, dtype=data.dtype)
+    matrix = empty_csr(n_rows, n_columns, data.dtype)
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True

@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
+from labelspace.csr import empty_csr
 from labelspace.data.corpus import build_csr
 from labelspace.data.text.tokens import char_ngrams, tokenize, word_ngrams
 from labelspace.errors import DataError, UsageError
@@ -180,7 +181,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         )
         first = next(texts, None)
         if first is None:
-            return csr_matrix((0, self.n_hashes), dtype=np.float32)
+            return empty_csr(0, hasher.n_features)
         hashed = csr_matrix(hasher.transform(_chained(first, texts)), dtype=np.float32)
         hashed.sum_duplicates()
         return hashed

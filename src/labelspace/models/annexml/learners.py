@@ -137,7 +137,7 @@ class LearnerTraining:
         seed: int,
     ) -> IVFIndex:
         """Put labels where training has them, and those it never saw amidst their rows."""
-        unseen = ~vectors.any(axis=1)
+        unseen = np.flatnonzero(~vectors.any(axis=1))
         labels = csr_matrix(self.Y[voters], dtype=np.float32)
         vectors[unseen] = sphere.keys(np.asarray(labels[:, unseen].T @ keys, dtype=np.float32))
         placed = np.flatnonzero(vectors.any(axis=1))

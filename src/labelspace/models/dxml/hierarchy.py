@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse, spmatrix
+from scipy.sparse import csr_matrix
 
 from labelspace.data.formats.compression import open_input
 from labelspace.data.formats.names import decode
@@ -20,7 +20,7 @@ from labelspace.errors import DataError
 
 
 def hierarchy_graph(
-    hierarchy: str | PathLike[str] | spmatrix,
+    hierarchy: str | PathLike[str] | csr_matrix,
     n_labels: int,
     label_names: Sequence[object] | None = None,
 ) -> csr_matrix:
@@ -30,7 +30,7 @@ def hierarchy_graph(
     array([[0., 2.],
            [0., 0.]], dtype=float32)
     """
-    if not issparse(hierarchy):
+    if isinstance(hierarchy, str | PathLike):
         return read_hierarchy(hierarchy, n_labels, label_names)
     graph = csr_matrix(hierarchy, dtype=np.float32)
     if graph.shape[0] != graph.shape[1] or graph.shape[0] < n_labels:

@@ -63,5 +63,5 @@ def learn_platt(top: TopK, Y: csr_matrix) -> Platt:
     return Platt(max(float(slope), _SMALLEST_SLOPE), float(shift))
 
 
-def _logits(probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
+def _logits(probabilities: NDArray[np.float32]) -> NDArray[np.floating]:
     return logit(np.clip(probabilities, _SMALLEST, 1.0 - _SMALLEST))

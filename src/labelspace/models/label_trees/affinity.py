@@ -11,6 +11,8 @@ by the other's.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_matrix, diags, vstack
 
@@ -89,7 +91,8 @@ def confusion_affinity(Y: csr_matrix, answers: TopK, n_neighbors: int = 20) -> c
         shape=Y.shape,
     )
     counts = np.maximum(np.bincount(Y.indices, minlength=Y.shape[1]), 1)
-    shares = diags((1.0 / counts).astype(np.float32)) @ csr_matrix(Y.T, dtype=np.float32)
+    weights: Any = (1.0 / counts).astype(np.float32)
+    shares = diags(weights) @ csr_matrix(Y.T, dtype=np.float32)
     return symmetric(largest(csr_matrix(shares), given, n_neighbors))
 
 
@@ -116,8 +119,8 @@ def centroid_affinity(
     """
     centroids = label_centroids(X, Y, n_features)
     in_labels = np.bincount(centroids.indices, minlength=X.shape[1])
-    telling = shortest_lists(in_labels, max(budget * Y.shape[1], _CHEAP))
-    by_feature = csr_matrix(diags(telling.astype(np.float32)) @ centroids.T)
+    telling: Any = shortest_lists(in_labels, max(budget * Y.shape[1], _CHEAP)).astype(np.float32)
+    by_feature = csr_matrix(diags(telling) @ centroids.T)
     by_feature.eliminate_zeros()
     return symmetric(largest(centroids, by_feature, n_neighbors))
 

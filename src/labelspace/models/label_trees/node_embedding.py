@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace import progress
+from labelspace.csr import empty_csr
 from labelspace.graph.tree import Tree
 from labelspace.models.label_trees import _node_embedding_kernels as kernels
 
@@ -90,7 +91,7 @@ def train_node_embedding(
     weights *= np.float32(settings.dim**-0.5)
     fixed = vectors is not None
     vectors, biases = _begin(X, tree, right, settings, weights, vectors)
-    near = csr_matrix((tree.n_nodes, tree.n_nodes), dtype=np.float32) if near is None else near
+    near = empty_csr(tree.n_nodes, tree.n_nodes) if near is None else near
     state = kernels.begin(weights, vectors)
     data = np.ascontiguousarray(X.data, dtype=np.float32)
     shape = tree.first_child, tree.parents, right.indptr, right.indices, near.indptr, near.indices

@@ -62,7 +62,7 @@ def overlapping_split(
         return list(np.arange(n_labels).reshape(-1, 1))
     rows = np.random.default_rng(seed).permutation(X.shape[0])[:MOST_ROWS]
     X, Y = csr_matrix(X[rows]), csr_matrix(Y[rows])
-    held = np.zeros((n_parts, n_labels), dtype=np.bool_)
+    held: NDArray[np.bool_] = np.zeros((n_parts, n_labels), dtype=np.bool_)
     alike = centroid_affinity(X, Y)
     for part, labels in enumerate(spectral_split(alike, n_parts, balance=balance, seed=seed)):
         held[part, labels] = True
