@@ -34,7 +34,7 @@ def topk_csr(indptr, indices, data, labels, scores):
     for row in prange(labels.shape[0]):
         filled = 0
         for at in range(indptr[row], indptr[row + 1]):
-            filled = insert(labels[row], scores[row], filled, indices[at], data[at])
+            filled = insert(labels[row], scores[row], filled, np.int64(indices[at]), data[at])
 
 
 @njit(parallel=True, cache=True)
@@ -45,17 +45,23 @@ def topk_dense(block, labels, scores):
             filled = insert(labels[row], scores[row], filled, column, block[row, column])
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True, nogil=True)
 def hits(indptr, indices, labels):
     """Tell for each ranked label whether it is true; a label named twice counts once."""
     n_rows, k = labels.shape
     hits = np.zeros((n_rows, k), dtype=np.bool_)
-    for row in prange(n_rows):
-        start, end = indptr[row], indptr[row + 1]
+    for row in range(n_rows):
         for at in range(k):
             label = labels[row, at]
-            place = start + np.searchsorted(indices[start:end], label)
-            if place < end and indices[place] == label:
+            # The labels of a row are sorted.
+            low, high = indptr[row], indptr[row + 1]
+            while low < high:
+                middle = (low + high) >> 1
+                if indices[middle] < label:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < indptr[row + 1] and indices[low] == label:
                 repeated = False
                 for before in range(at):
                     repeated |= labels[row, before] == label

@@ -38,4 +38,4 @@ def count_votes(rows, row_weights, indptr, indices, labels, label_weights, n_lab
             label = named[at]
             score = votes[label]
             votes[label] = 0.0
-            filled = insert(best[query], scores[query], filled, label, score)
+            filled = insert(best[query], scores[query], filled, np.int64(label), score)

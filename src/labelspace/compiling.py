@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import event
+from numba.core import event, types
 
 from labelspace import progress
 
@@ -45,12 +45,27 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(kernel: Callable[..., Any]) -> Any:
         if not options.get("cache"):
-            return numba.njit(**options)(kernel)
+            return _for_all_numbers(numba.njit(**options)(kernel))
         folder = cache_folder(Path(kernel.__code__.co_filename).parent)
         with _kept_in(folder):
-            return numba.njit(**{**options, "cache": folder is not None})(kernel)
+            compiled = numba.njit(**{**options, "cache": folder is not None})(kernel)
+        return _for_all_numbers(compiled)
 
     return decorate
+
+
+def _for_all_numbers(kernel: Any) -> Any:
+    """Let other kernels call ``kernel`` with a number that they have written down.
+
+    numba would compile it once for the 0 that a count begins with, and again for all others.
+    """
+    call_type = getattr(kernel, "get_call_template", None)
+    if call_type is not None:  # else nothing is compiled: NUMBA_DISABLE_JIT is set
+        kernel.get_call_template = lambda args, kws: call_type(
+            [types.unliteral(arg) for arg in args],
+            {name: types.unliteral(arg) for name, arg in kws.items()},
+        )
+    return kernel
 
 
 @functools.cache

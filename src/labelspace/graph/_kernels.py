@@ -52,7 +52,7 @@ def label_neighbors(
             row = found[at]
             similarity = shared[row] / (query_norms[query] * norms[row])
             shared[row] = 0.0
-            key = (np.int64(mixed(seed, query, row)) << POSITION_BITS) | at
+            key = (np.int64(mixed(seed, query, np.int64(row))) << POSITION_BITS) | at
             n_best = insert(keys, similarities[query], n_best, key, similarity)
         for at in range(n_best):
             neighbors[query, at] = found[keys[at] & POSITION_MASK]

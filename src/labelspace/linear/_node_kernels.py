@@ -39,7 +39,7 @@ def train_children(
     local = np.full(n_features, -1, dtype=np.int32)
     feature_of = np.empty(n_features, dtype=np.int32)
     ptr = np.empty(most_rows + 1, dtype=np.int64)
-    order = np.empty(most_rows, dtype=np.int64)
+    order = np.empty(most_rows, dtype=np.int32)
     alphas = np.empty(most_rows, dtype=np.float32)
     signs = np.empty(most_rows, dtype=np.float32)
     n_done = 0
@@ -49,12 +49,14 @@ def train_children(
         n_entries = 0
         for row in rows:
             n_entries += indptr[row + 1] - indptr[row]
-        places = np.empty(n_entries, dtype=np.int32)
+        places = np.empty(n_entries, dtype=np.uint32)
         entries = np.empty(n_entries, dtype=np.float32)
         n_local = copy(
             indptr, indices, data, rows, rows.shape[0], local, feature_of, ptr, places, entries
         )
-        row_lengths = lengths[rows]
+        row_lengths = np.empty(rows.shape[0], dtype=np.float32)
+        for at in range(rows.shape[0]):
+            row_lengths[at] = lengths[rows[at]]
         weights = np.empty(n_local, dtype=np.float32)
         first, last = first_child[parent], first_child[parent + 1]
         for child in range(first, last):

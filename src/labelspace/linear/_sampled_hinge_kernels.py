@@ -61,8 +61,8 @@ def solve(
                 positives, hard, wanted, n_rows, heaviest, C, n_rows, number, state, mark, rows,
                 slacks,
             )  # fmt: skip
-            signs[:n_positive] = ONE
-            signs[n_positive:size] = -ONE
+            for at in range(size):
+                signs[at] = ONE if at < n_positive else -ONE
             n_first = _move_last(held_out, rows, slacks, signs, size)
 
             n_entries = 0
@@ -78,13 +78,15 @@ def solve(
             steps = np.empty(size, dtype=np.float32)
             for at in range(size):
                 steps[at] = ONE / (lengths[rows[at]] + ONE + slacks[at])
-            weights[:n_local] = np.float32(0.0)
+            for at in range(n_local):
+                weights[at] = np.float32(0.0)
             alphas = np.zeros(size, dtype=np.float32)
             bias = _descend(
                 ptr, places, values, signs, slacks, steps, n_first, np.float32(0.0), tol,
                 max_passes, weights, alphas, state,
             )  # fmt: skip
-            biases[:, number] = bias
+            biases[0, number] = bias
+            biases[1, number] = bias
             if n_partial + n_local > partial_features.shape[0]:
                 partial_features = longer(partial_features, n_partial, n_partial + n_local)
                 partial_values = longer(partial_values, n_partial, n_partial + n_local)

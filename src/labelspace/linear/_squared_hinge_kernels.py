@@ -283,6 +283,8 @@ def _with_room(rows, values, needed):
         return rows, values
     new_rows = np.empty((n_slots, needed + needed // 2), dtype=np.int32)
     new_values = np.empty((n_slots, needed + needed // 2), dtype=np.float32)
-    new_rows[:, :room] = rows
-    new_values[:, :room] = values
+    for slot in range(n_slots):
+        for at in range(room):
+            new_rows[slot, at] = rows[slot, at]
+            new_values[slot, at] = values[slot, at]
     return new_rows, new_values

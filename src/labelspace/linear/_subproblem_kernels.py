@@ -51,8 +51,8 @@ def choose(
                 rows[size] = row
                 size += 1
     weight = min(max((stand_for - n_chosen) / max(size - n_chosen, 1), 1.0), heaviest)
-    slacks[:n_chosen] = np.float32(0.5 / C)
-    slacks[n_chosen:size] = np.float32(0.5 / (C * weight))
+    for at in range(size):
+        slacks[at] = np.float32(0.5 / C) if at < n_chosen else np.float32(0.5 / (C * weight))
     return size
 
 
@@ -110,5 +110,6 @@ def keep(weights, feature_of, n_local, min_weight, n_kept, features, values):
 @njit(cache=True, nogil=True)
 def longer(values, n_used, needed):
     longer = np.empty(2 * needed, dtype=values.dtype)
-    longer[:n_used] = values[:n_used]
+    for at in range(n_used):
+        longer[at] = values[at]
     return longer

@@ -26,7 +26,9 @@ def search_lists(queries, centroids, n_probes, starts, keys, scales, ids, found,
             for position in range(starts[number], starts[number + 1]):
                 product = dot(query, keys[position]) * scales[position]
                 if filled < n_neighbors or product >= products[at, n_neighbors - 1]:
-                    filled = insert(found[at], products[at], filled, ids[position], product)
+                    filled = insert(
+                        found[at], products[at], filled, np.int64(ids[position]), product
+                    )
 
 
 @njit(cache=True, fastmath=True, nogil=True)

@@ -20,7 +20,8 @@ def search(indptr, indices, data, key_ptr, key_ids, key_values, offsets, n_chunk
     for chunk in prange(n_chunks):
         totals = np.empty(offsets.shape[0], dtype=np.float32)
         for row in range(chunk * n_rows // n_chunks, (chunk + 1) * n_rows // n_chunks):
-            totals[:] = offsets
+            for key in range(offsets.shape[0]):
+                totals[key] = offsets[key]
             for at in range(indptr[row], indptr[row + 1]):
                 value = data[at]
                 feature = indices[at]

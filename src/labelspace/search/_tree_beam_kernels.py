@@ -79,7 +79,10 @@ def beam_search(
     ``rows`` and ``predictors`` are what ``score_children`` knows: a sparse matrix's three arrays
     with the five of ``chunks``, or two dense matrices.
     """
-    scores = np.empty(np.max(np.diff(first_child)), dtype=np.float32)
+    most_children = 0
+    for node in range(first_child.shape[0] - 1):
+        most_children = max(most_children, first_child[node + 1] - first_child[node])
+    scores = np.empty(most_children, dtype=np.float32)
     front = np.empty((2, beam), dtype=np.int64)
     front_scores = np.empty((2, beam), dtype=np.float32)
     k = labels.shape[1]

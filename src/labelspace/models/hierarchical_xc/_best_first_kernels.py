@@ -27,7 +27,10 @@ def best_first(
     indptr, indices, data = rows
     chunk_ptr, chunk_features, entry_ptr, entry_nodes, entry_values = chunks
     n_nodes = leaf_labels.shape[0]
-    scores = np.empty(np.max(np.diff(first_child)), dtype=np.float32)
+    most_children = 0
+    for node in range(first_child.shape[0] - 1):
+        most_children = max(most_children, first_child[node + 1] - first_child[node])
+    scores = np.empty(most_children, dtype=np.float32)
     heap_nodes = np.empty(n_nodes + 1, dtype=np.int64)
     heap_scores = np.empty(n_nodes + 1, dtype=np.float32)
     row_values = np.zeros(n_features, dtype=np.float32)

@@ -65,7 +65,7 @@ def gather(
             if is_touched[label]:
                 margin = sums[label] + biases[label]
                 if n_best < n_by_margin or margin >= best_margins[n_by_margin - 1]:
-                    n_best = insert(best, best_margins, n_best, label, margin)
+                    n_best = insert(best, best_margins, n_best, np.int64(label), margin)
             is_touched[label] = False
             sums[label] = 0.0
         for at in range(n_best):
