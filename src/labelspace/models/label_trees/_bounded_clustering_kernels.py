@@ -15,7 +15,8 @@ def kmeans_plus_plus(points, n_parts, chances):
     nearest = np.full(n, np.float32(1e30))
     at = min(np.int64(chances[0] * n), n - 1)
     for part in range(n_parts):
-        chosen[part] = points[at]
+        for axis in range(dim):
+            chosen[part, axis] = points[at, axis]
         total = 0.0
         for point in range(n):
             distance = np.float32(0.0)
@@ -92,7 +93,8 @@ def bounded_kmeans(points, centers, room, max_iter):
                 for point in range(n):
                     if distances[point, part_of[point]] > distances[worst, part_of[worst]]:
                         worst = point
-                centers[part] = points[worst]
+                for axis in range(dim):
+                    centers[part, axis] = points[worst, axis]
     return part_of
 
 
