@@ -1,4 +1,6 @@
-"""What is special about AnnexML; what every estimator must do is in test_estimators.py."""
+"""What is special about AnnexML, its learners included; what every estimator must do is in
+test_estimators.py.
+"""
 
 from __future__ import annotations
 

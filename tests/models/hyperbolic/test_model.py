@@ -1,4 +1,6 @@
-"""What is special about Hyperbolic; what every estimator must do is in test_estimators.py."""
+"""What is special about Hyperbolic, its learners included; what every estimator must do is in
+test_estimators.py.
+"""
 
 from __future__ import annotations
 
