@@ -21,9 +21,8 @@ ABSTRACT = {
     "LabelRanker",
     "Settings",
     "TreeRanker",
-    "TreeSettings",
     "VotingRanker",
-    "_BeamSearch",
+    "_Walkable",
 }
 
 

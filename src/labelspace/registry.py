@@ -113,6 +113,7 @@ METHODS: dict[str, Method] = {
 # What is stored by several methods, or by none in particular.
 SHARED_PARTS = (
     "calibration:Calibration",
+    "data.formats.fields:Fields",
     "data.text.excerpts:Excerpts",
     "data.text.features:TextFeatures",
     "deep.history:History",

@@ -1,8 +1,7 @@
 """The facade: texts or features in, named labels out, whatever the method.
 
-The command line and the server go through a ``Tagger``. One that learned from texts holds the
-fitted text features as well; one that learned from features is the estimator and its names alone,
-and is stored as that estimator.
+Command line and server go through a ``Tagger``. One that learned from texts holds the fitted text
+features as well; one that learned from features is, and is stored as, its estimator.
 """
 
 from __future__ import annotations
@@ -59,6 +58,8 @@ class Tagger(store.Storable, BaseEstimator):
         The labels: their names, and the column of each.
     label_names_ : list of str, or None
         Names of the labels; None where they were given as numbers only.
+    fields_ : Fields, or None
+        Columns of the table that it learned from, by which the command line reads others.
 
     Examples
     --------
@@ -68,6 +69,8 @@ class Tagger(store.Storable, BaseEstimator):
     >>> [name for name, score in tagger.tag("a blue ball", k=2)]
     ['green', 'red']
     """
+
+    fields_: Any = None
 
     def __init__(
         self,

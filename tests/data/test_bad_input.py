@@ -81,14 +81,15 @@ JSONL = {
     "cut short": ('{"text": "a", "labels": []}\n{"text": "b"\n', "line 2: this is not JSON"),
     "broken first row": ('{"text": "a", labels: []}\n', "line 1: this is not JSON"),
     "array in a row": ('{"text": "a"}\n[1]\n', "line 2: this is a list; write an object"),
-    "array of objects": ('[{"text": "a", "labels": []}]\n', "write one JSON object per line"),
+    "array cut short": ('[{"text": "a", "labels": ["b"]}, {\n', "row 2: this is not JSON"),
+    "array of other things": ('[{"text": "a", "labels": ["b"]}, 7]', "row 2: this is no object"),
     "neither text nor features": ('{"labels": [1]}\n', 'line 1: the row has neither "text" nor'),
     "text is a number": ('{"text": 1, "labels": []}\n', 'line 1: "text" is a number; write a str'),
     "text missing later": (
         '{"text": "a"}\n{"features": {"1": 1}}\n',
         'line 2: the row has no "text", unlike the first row',
     ),
-    "labels are a string": ('{"text": "a", "labels": "red"}\n', 'line 1: "labels" is a string'),
+    "labels are an object": ('{"text": "a", "labels": {}}\n', 'line 1: "labels" is an object'),
     "labels are null": ('{"text": "a", "labels": null}\n', 'line 1: "labels" is null; write a li'),
     "label is true": ('{"text": "a", "labels": [true]}\n', "line 1: a label is true or false"),
     "label is a decimal": ('{"text": "a", "labels": [1.5]}\n', "line 1: a label is a number; wri"),
@@ -119,8 +120,8 @@ JSONL = {
 ANY = {
     "empty": ("", "is empty; give a file with at least one row."),
     "blank": ("\n \n\n", "holds no rows"),
-    "prose": ("It was a dark night.\n", "line 1: this is no corpus format that we know; use XC"),
-    "picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "line 1: this is no corpus format"),
+    "prose": ("It was a dark night.\n", "line 1: this is no corpus format that we know; use a"),
+    "picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a picture; give a corpus of text or fe"),
 }
 TABLES = {
     "xc": XC_TEXT,
@@ -263,7 +264,7 @@ def test_truncated_and_damaged_compression(tmp_path: Path, kind: str, table: str
 
 
 def test_folder_missing_file_and_near_name(tmp_path: Path) -> None:
-    check(tmp_path, "is a folder, not a corpus; give one of the files in it.")
+    check(tmp_path, "is a folder without documents; give a corpus file, or a")
     (tmp_path / "train.txt.xz").touch()
     check(tmp_path / "train.txt", "does not exist; check the name (is it train.txt.xz?).")
     check(tmp_path / "nowhere" / "train.txt", "does not exist; check the name.")

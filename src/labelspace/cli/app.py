@@ -6,11 +6,12 @@ Exit codes: 0 well, 1 bad input or data, 2 wrong usage.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from labelspace import __version__
+from labelspace.cli.table_options import reads_tables
 from labelspace.cli.verbs import Verbs
 from labelspace.errors import UsageError
 
@@ -46,6 +47,7 @@ def _top(
 
 
 @app.command()
+@reads_tables
 def train(
     corpus: Annotated[Path, typer.Argument(metavar="TRAIN", help="Corpus to learn from.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")],
@@ -57,6 +59,8 @@ def train(
     ] = None,
     settings: Settings = None,
     as_json: Json = False,
+    *,
+    fields: Any,
 ) -> None:
     """Train a model and save it."""
     from labelspace.cli.set_option import parse_parameters
@@ -64,10 +68,19 @@ def train(
     from labelspace.models import DEFAULT_METHOD
 
     parameters = {"random_state": seed, "n_threads": threads, **parse_parameters(settings or [])}
-    run_train(corpus, out, method or DEFAULT_METHOD, parameters, valid=valid, as_json=as_json)
+    run_train(
+        corpus,
+        out,
+        method or DEFAULT_METHOD,
+        parameters,
+        fields=fields,
+        valid=valid,
+        as_json=as_json,
+    )
 
 
 @app.command()
+@reads_tables
 def evaluate(
     model: ModelFolder,
     test: Annotated[Path, typer.Argument(metavar="TEST", help="Corpus with the true labels.")],
@@ -78,20 +91,33 @@ def evaluate(
         bool, typer.Option("--by-frequency", help="Also recall by how often labels occur.")
     ] = False,
     as_json: Json = False,
+    *,
+    fields: Any,
 ) -> None:
     """Evaluate a model: P@k, nDCG@k, PSP@k, PSnDCG@k in percent."""
     from labelspace.cli.evaluate import run_evaluate
 
     run_evaluate(
-        model, test, n_threads=threads, A=a, B=b, by_frequency=by_frequency, as_json=as_json
+        model,
+        test,
+        fields=fields,
+        n_threads=threads,
+        A=a,
+        B=b,
+        by_frequency=by_frequency,
+        as_json=as_json,
     )
 
 
 @app.command()
+@reads_tables
 def predict(
     model: ModelFolder,
     source: Annotated[
-        str, typer.Argument(metavar="INPUT", help="A corpus file, or - for one text per line.")
+        str,
+        typer.Argument(
+            metavar="INPUT", help="A corpus file, or - for what is piped in: one text per line."
+        ),
     ],
     k: Annotated[
         int | None,
@@ -106,14 +132,25 @@ def predict(
     ] = None,
     threads: Threads = None,
     as_json: Json = False,
+    *,
+    fields: Any,
 ) -> None:
     """Print the best labels of each row, with scores."""
     from labelspace.cli.predict import run_predict
 
-    run_predict(model, source, k=k, threshold=threshold, n_threads=threads, as_json=as_json)
+    run_predict(
+        model,
+        source,
+        fields=fields,
+        k=k,
+        threshold=threshold,
+        n_threads=threads,
+        as_json=as_json,
+    )
 
 
 @app.command()
+@reads_tables
 def compare(
     train_corpus: Annotated[Path, typer.Argument(metavar="TRAIN", help="Corpus to learn from.")],
     test: Annotated[Path, typer.Argument(metavar="TEST", help="Corpus to evaluate on.")],
@@ -126,13 +163,24 @@ def compare(
     a: PropensityA = 0.55,
     b: PropensityB = 1.5,
     as_json: Json = False,
+    *,
+    fields: Any,
 ) -> None:
     """Train several methods on the same corpus and show a leaderboard."""
     from labelspace.cli.compare import run_compare
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     run_compare(
-        train_corpus, test, names, out, seed=seed, n_threads=threads, A=a, B=b, as_json=as_json
+        train_corpus,
+        test,
+        names,
+        out,
+        fields=fields,
+        seed=seed,
+        n_threads=threads,
+        A=a,
+        B=b,
+        as_json=as_json,
     )
 
 
@@ -163,30 +211,36 @@ def methods(as_json: Json = False) -> None:
 
 
 @app.command()
+@reads_tables
 def info(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A corpus or a model folder.")],
     as_json: Json = False,
+    *,
+    fields: Any,
 ) -> None:
     """Describe a corpus or a model."""
     from labelspace.cli.info import run_info
 
-    run_info(path, as_json=as_json)
+    run_info(path, fields=fields, as_json=as_json)
 
 
 @app.command()
+@reads_tables
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="Corpus to read.")],
     target: Annotated[
         Path, typer.Argument(metavar="OUT", help="Corpus to write; its name says the format.")
     ],
     as_json: Json = False,
+    *,
+    fields: Any,
 ) -> None:
     """Write a corpus in another format."""
     from labelspace import data, progress
     from labelspace.cli import output
 
     with progress.task(f"Converting {source}"):
-        corpus = data.convert(source, target)
+        corpus = data.convert(source, target, fields=fields)
     result = {
         "out": str(target),
         "n_examples": len(corpus),
@@ -200,16 +254,19 @@ def convert(
 
 
 @app.command()
+@reads_tables
 def update(
     model: ModelFolder,
     more: Annotated[Path, typer.Argument(metavar="MORE", help="Corpus with new rows.")],
     threads: Threads = None,
     as_json: Json = False,
+    *,
+    fields: Any,
 ) -> None:
     """Let a model learn new rows and new labels, and save it again."""
     from labelspace.cli.update import run_update
 
-    run_update(model, more, n_threads=threads, as_json=as_json)
+    run_update(model, more, fields=fields, n_threads=threads, as_json=as_json)
 
 
 @app.command(name="map")

@@ -12,6 +12,7 @@ from labelspace.cli.evaluate import evaluate
 from labelspace.cli.inputs import read_for, read_to_learn
 from labelspace.cli.train import train
 from labelspace.data.formats.compression import check_readable
+from labelspace.data.formats.fields import Fields
 from labelspace.errors import UsageError
 from labelspace.store import folders
 
@@ -24,6 +25,7 @@ def run_compare(
     names: list[str],
     out: Path | None,
     *,
+    fields: Fields | None = None,
     seed: int,
     n_threads: int | None,
     A: float,
@@ -40,11 +42,11 @@ def run_compare(
         if out is not None:
             folders.check_replaceable(out / name)
     check_readable(test_path)
-    corpus = read_to_learn(train_path)
+    corpus = read_to_learn(train_path, fields)
     rows: list[dict[str, Any]] = []
     for name in names:
         tagger, cost = train(corpus, name, parameters)
-        figures, _ = evaluate(tagger, read_for(tagger, test_path), A=A, B=B)
+        figures, _ = evaluate(tagger, read_for(tagger, test_path, fields), A=A, B=B)
         rows.append({**cost, **figures})
         if out is not None:
             tagger.save(out / name)

@@ -9,6 +9,7 @@ from labelspace import metrics
 from labelspace.cli import output
 from labelspace.cli.inputs import load_tagger, read_for
 from labelspace.data import Corpus
+from labelspace.data.formats.fields import Fields
 from labelspace.errors import DataError
 from labelspace.tagger import Tagger
 from labelspace.topk import TopK
@@ -18,6 +19,7 @@ def run_evaluate(
     model: Path,
     test: Path,
     *,
+    fields: Fields | None = None,
     n_threads: int | None,
     A: float,
     B: float,
@@ -26,7 +28,7 @@ def run_evaluate(
 ) -> None:
     """Evaluate the model in a folder on the corpus in a file."""
     tagger = load_tagger(model, n_threads)
-    corpus = read_for(tagger, test)
+    corpus = read_for(tagger, test, fields)
     figures, top = evaluate(tagger, corpus, A=A, B=B)
     bands = None
     if by_frequency:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from labelspace import data, progress, store
 from labelspace.cli import output
+from labelspace.data import Corpus
+from labelspace.data.formats.annif import documents_in
+from labelspace.data.formats.fields import Fields
+from labelspace.data.formats.table import EXAMPLES
 from labelspace.data.read import format_of
 from labelspace.store import folders
 
+_WIDTH = 70
 
-def run_info(path: Path, *, as_json: bool) -> None:
+
+def run_info(path: Path, *, fields: Fields | None = None, as_json: bool) -> None:
     """Describe the corpus or the model at ``path``."""
-    description = _of_model(path) if path.is_dir() else _of_corpus(path)
+    is_model = path.is_dir() and not documents_in(path)
+    description = _of_model(path) if is_model else _of_corpus(path, fields)
     if as_json:
         output.print_json(description)
         return
@@ -51,9 +59,43 @@ def _calibration(model: dict[str, Any]) -> dict[str, Any]:
     return {"calibration_error": measured["error"], "calibration_rows": measured["n_rows"]}
 
 
-def _of_corpus(path: Path) -> dict[str, Any]:
+def _of_corpus(path: Path, fields: Fields | None) -> dict[str, Any]:
     with progress.task(f"Reading {path}"):
-        return {"format": format_of(path)} | data.describe(data.read_corpus(path)).as_dict()
+        corpus = data.read_corpus(path, fields=fields)
+    shown = {"format": format_of(path), **_understood(corpus)}
+    return shown | data.describe(corpus).as_dict() | {"first_rows": _first_rows(corpus)}
+
+
+def _understood(corpus: Corpus) -> dict[str, Any]:
+    """Return how the file was read, and which of its columns are what."""
+    reading = corpus.reading
+    if reading is None:
+        return {}
+    if not reading.columns:
+        return {"read_as": reading.how}
+    fields = reading.fields
+    return {
+        "read_as": reading.how,
+        "columns": ", ".join(reading.columns),
+        "text_columns": ", ".join(fields.text),
+        "label_column": fields.labels or fields.label_columns or "",
+        "label_separator": fields.label_separator or "",
+        "id_column": fields.id or "",
+    }
+
+
+def _first_rows(corpus: Corpus) -> list[dict[str, Any]]:
+    """Return the first rows as they were understood, texts cut short."""
+    rows = []
+    for row in range(min(EXAMPLES, len(corpus))):
+        shown: dict[str, Any] = {} if corpus.ids is None else {"id": corpus.ids[row]}
+        if corpus.texts is not None:
+            shown["text"] = shorten(corpus.texts[row], _WIDTH, placeholder="…")
+        elif corpus.X is not None:
+            shown["features"] = int(corpus.X.indptr[row + 1] - corpus.X.indptr[row])
+        shown["labels"] = " | ".join(corpus.labels_of(row))
+        rows.append(shown)
+    return rows
 
 
 def _text(value: Any) -> str:

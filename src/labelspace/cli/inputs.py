@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from labelspace import progress
+from labelspace.cli import output
 from labelspace.data import Corpus, read_corpus
+from labelspace.data.formats.fields import Fields
 from labelspace.errors import DataError
 from labelspace.tagger import Tagger
 
@@ -18,10 +20,11 @@ def load_tagger(folder: Path, n_threads: int | None = None) -> Tagger:
     return tagger
 
 
-def read_to_learn(path: Path) -> Corpus:
+def read_to_learn(path: Path, fields: Fields | None = None) -> Corpus:
     """Read a corpus to learn from; one without rows or without features is an error."""
     with progress.task(f"Reading {path}"):
-        corpus = read_corpus(path)
+        corpus = read_corpus(path, fields=fields)
+    say_what_was_guessed(corpus, path)
     if len(corpus) == 0:
         raise DataError(f"{path} has no rows: give a corpus with at least one.")
     if corpus.X is not None and corpus.n_features == 0:
@@ -29,8 +32,13 @@ def read_to_learn(path: Path) -> Corpus:
     return corpus
 
 
-def read_for(tagger: Tagger, path: str | Path) -> Corpus:
-    """Read a corpus so that its columns are those of ``tagger``."""
+def read_for(
+    tagger: Tagger, path: str | Path, fields: Fields | None = None, needs_labels: bool = True
+) -> Corpus:
+    """Read a corpus so that its columns are those of ``tagger``.
+
+    A table is read as the one that the model learned from, but for what ``fields`` say.
+    """
     ranker = tagger.estimator_
     with progress.task(f"Reading {path}"):
         corpus = read_corpus(
@@ -39,7 +47,11 @@ def read_for(tagger: Tagger, path: str | Path) -> Corpus:
             n_labels=ranker.n_labels_,
             label_names=tagger.label_names_,
             feature_names=None if tagger.takes_text else ranker.feature_names_,
+            fields=fields,
+            kept_fields=tagger.fields_,
+            needs_labels=needs_labels,
         )
+    say_what_was_guessed(corpus, path)
     if tagger.takes_text and corpus.texts is None:
         raise DataError(
             f"{path} holds features, but this model was trained on text: give a corpus of text."
@@ -50,3 +62,9 @@ def read_for(tagger: Tagger, path: str | Path) -> Corpus:
             f"same {ranker.n_features_in_:,} features."
         )
     return corpus
+
+
+def say_what_was_guessed(corpus: Corpus, path: str | Path) -> None:
+    """Write one line about columns that were found by their names."""
+    if corpus.reading is not None and corpus.reading.sentence is not None:
+        output.say(f"{path}: {corpus.reading.sentence}")

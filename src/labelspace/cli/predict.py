@@ -10,6 +10,7 @@ from typing import Any
 from labelspace.calibration import checked_threshold
 from labelspace.cli import output
 from labelspace.cli.inputs import load_tagger, read_for
+from labelspace.data.formats.fields import Fields
 from labelspace.tagger import Tagger
 from labelspace.topk import TopK
 
@@ -20,6 +21,7 @@ def run_predict(
     model: Path,
     source: str,
     *,
+    fields: Fields | None = None,
     k: int | None,
     threshold: str | None,
     n_threads: int | None,
@@ -33,7 +35,7 @@ def run_predict(
             {"label": label, **_name(tagger, label), "score": round(score, 6)}
             for label, score in top.given(row, least)
         ]
-        for top in _ranked(tagger, source, k)
+        for top in _ranked(tagger, source, fields, k)
         for row in range(len(top))
     )
     if as_json:
@@ -47,9 +49,10 @@ def run_predict(
         print("\t".join(shown), flush=source == STANDARD_INPUT)
 
 
-def _ranked(tagger: Tagger, source: str, k: int) -> Iterator[TopK]:
+def _ranked(tagger: Tagger, source: str, fields: Fields | None, k: int) -> Iterator[TopK]:
     if source != STANDARD_INPUT:
-        return iter([tagger.predict_topk(read_for(tagger, source).rows, k)])
+        corpus = read_for(tagger, source, fields, needs_labels=False)
+        return iter([tagger.predict_topk(corpus.rows, k)])
     # At a terminal each line is answered as it is typed; a pipe is read in larger blocks.
     lines = (line.rstrip("\n") for line in sys.stdin)
     return tagger.ranked(lines, k, block=1 if sys.stdin.isatty() else 1024)

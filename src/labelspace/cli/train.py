@@ -11,6 +11,7 @@ from labelspace.cli.evaluate import evaluate
 from labelspace.cli.inputs import read_for, read_to_learn
 from labelspace.data import Corpus
 from labelspace.data.formats.compression import check_readable
+from labelspace.data.formats.fields import Fields
 from labelspace.store import folders
 from labelspace.tagger import Tagger
 
@@ -21,6 +22,7 @@ def run_train(
     method: str,
     parameters: dict[str, Any],
     *,
+    fields: Fields | None = None,
     valid: Path | None,
     as_json: bool,
 ) -> None:
@@ -29,7 +31,7 @@ def run_train(
     folders.check_replaceable(out)
     if valid is not None:
         check_readable(valid)
-    tagger, result = train(read_to_learn(corpus), method, parameters)
+    tagger, result = train(read_to_learn(corpus, fields), method, parameters)
     with progress.task(f"Saving {out}"):
         tagger.save(out)
     result["model_mib"] = round(folders.size_in_bytes(out) / (1 << 20), 2)
@@ -54,6 +56,7 @@ def train(corpus: Corpus, method: str, parameters: dict[str, Any]) -> tuple[Tagg
     """Train a method on a corpus; return the tagger and what it cost."""
     with progress.task(f"Training {method} on {len(corpus):,} rows"), output.Meter() as meter:
         tagger = Tagger(method, **parameters).fit(corpus.rows, corpus.Y, corpus.label_names)
+    tagger.fields_ = corpus.reading.fields if corpus.reading and corpus.reading.columns else None
     peak = output.Meter.peak_rss_mib()
     cost = {
         "method": method,

@@ -7,14 +7,22 @@ from pathlib import Path
 from labelspace import progress
 from labelspace.cli import output
 from labelspace.cli.inputs import load_tagger, read_for
+from labelspace.data.formats.fields import Fields
 from labelspace.store import folders
 
 
-def run_update(model: Path, more: Path, *, n_threads: int | None, as_json: bool) -> None:
+def run_update(
+    model: Path,
+    more: Path,
+    *,
+    fields: Fields | None = None,
+    n_threads: int | None,
+    as_json: bool,
+) -> None:
     """Let the model in a folder learn the corpus in a file."""
     with folders.locked(model):  # a server that learns saves the same folder
         tagger = load_tagger(model, n_threads)
-        corpus = read_for(tagger, more)
+        corpus = read_for(tagger, more, fields)
         n_before = tagger.estimator_.n_labels_
         # A model that knows labels by number takes no names for them later.
         names = None if tagger.labels_.names is None else corpus.label_names

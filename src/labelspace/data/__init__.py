@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labelspace.data.corpus import Corpus
+    from labelspace.data.formats.fields import Fields
     from labelspace.data.info import CorpusInfo, describe
     from labelspace.data.read import read_corpus
     from labelspace.data.samples.demo import build_demo_corpus, write_demo_corpus
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _MODULE_OF = {
     "Corpus": "corpus",
     "CorpusInfo": "info",
+    "Fields": "formats.fields",
     "SyntheticCorpus": "samples.synthetic",
     "TextFeatures": "text.features",
     "build_demo_corpus": "samples.demo",
@@ -37,6 +39,7 @@ _MODULE_OF = {
 __all__ = [
     "Corpus",
     "CorpusInfo",
+    "Fields",
     "SyntheticCorpus",
     "TextFeatures",
     "build_demo_corpus",

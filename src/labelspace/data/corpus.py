@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from scipy.sparse import csr_matrix
 
 from labelspace.csr import NamedColumns, canonical
 from labelspace.errors import DataError, LabelspaceWarning
+
+if TYPE_CHECKING:
+    from labelspace.data.formats.table import Reading
 
 
 @dataclass(eq=False)
@@ -30,6 +33,10 @@ class Corpus:
         The examples as text.
     label_names, feature_names : list of str, or None
         Names of the columns of ``Y`` and ``X``.
+    ids : list of str, or None
+        The examples' identifiers, where their file has any.
+    reading : Reading, or None
+        How the file was understood, where it was a table.
 
     Examples
     --------
@@ -50,6 +57,8 @@ class Corpus:
     texts: list[str] | None = None
     label_names: list[str] | None = None
     feature_names: list[str] | None = None
+    ids: list[str] | None = None
+    reading: Reading | None = None
 
     def __post_init__(self) -> None:
         self.Y = binary(csr_matrix(self.Y))
@@ -58,6 +67,7 @@ class Corpus:
         for what, size, expected in (
             ("rows of X", self.X.shape[0] if self.X is not None else None, len(self)),
             ("texts", len(self.texts) if self.texts is not None else None, len(self)),
+            ("ids", len(self.ids) if self.ids is not None else None, len(self)),
             (
                 "label names",
                 len(self.label_names) if self.label_names is not None else None,
@@ -115,6 +125,8 @@ class Corpus:
             texts=[self.texts[row] for row in chosen] if self.texts is not None else None,
             label_names=self.label_names,
             feature_names=self.feature_names,
+            ids=[self.ids[row] for row in chosen] if self.ids is not None else None,
+            reading=self.reading,
         )
 
 

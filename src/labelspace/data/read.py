@@ -11,10 +11,16 @@ from pathlib import Path
 import numpy as np
 
 from labelspace.data.corpus import Corpus
+from labelspace.data.formats.annif import AnnifFolder
 from labelspace.data.formats.column_spec import ColumnSpec
 from labelspace.data.formats.compression import HEAD_SIZE, open_input
 from labelspace.data.formats.detect import detect_format
-from labelspace.errors import LabelspaceWarning
+from labelspace.data.formats.fields import Fields
+from labelspace.data.formats.open_table import TABLES, open_table
+from labelspace.data.formats.records import first_object
+from labelspace.data.formats.table import Reading, Table, read_table
+from labelspace.data.formats.xc_json import TARGETS
+from labelspace.errors import DataError, LabelspaceWarning
 
 
 def read_corpus(
@@ -24,14 +30,18 @@ def read_corpus(
     n_labels: int | None = None,
     label_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
+    fields: Fields | None = None,
+    kept_fields: Fields | None = None,
+    needs_labels: bool = True,
 ) -> Corpus:
     """Read a corpus of any format, plain or compressed, both told by its content.
 
     Parameters
     ----------
     path : path
-        XC text, svmlight, TSV, Annif TSV, JSON lines or ``.npz``, as it is or as gz, xz or bz2.
-        ``labels.txt`` and ``features.txt`` beside it give names to ids.
+        A table (CSV, TSV, Excel, Parquet, Arrow, JSON), XC text, svmlight, text and labels with a
+        tab between, fastText lines, Annif's TSV, CSV or folder, or ``.npz``; text formats as they
+        are or as gz, xz or bz2. ``labels.txt`` and ``features.txt`` beside it give names to ids.
     n_features : int, optional
         Width of ``X`` (a trained model's). A corpus with other features is an error.
     n_labels : int, optional
@@ -41,6 +51,12 @@ def read_corpus(
         columns of these; names that are not among them get new columns at the end.
     feature_names : sequence of str, optional
         Names of the columns of ``X``, for corpora whose features are words; others are left out.
+    fields : Fields, optional
+        Which columns of a table hold text, labels and ids; found by their names if not given.
+    kept_fields : Fields, optional
+        Those of a trained model, for what ``fields`` does not say.
+    needs_labels : bool, default=True
+        Whether a table without a column of labels is an error.
 
     Warns
     -----
@@ -51,33 +67,104 @@ def read_corpus(
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "train.txt")
-    ...     _ = path.write_text("2 5 3\\n0,2 1:0.5 4:1\\n1 0:0.25\\n")
+    ...     path = Path(folder, "train.csv")
+    ...     _ = path.write_text("title;subjects\\nGrowing roses, everywhere;roses, gardening\\n")
     ...     corpus = read_corpus(path)
-    >>> corpus.Y.toarray()
-    array([[1., 0., 1.],
-           [0., 1., 0.]], dtype=float32)
+    >>> corpus.texts, corpus.labels_of(0)
+    (['Growing roses, everywhere'], ['gardening', 'roses'])
     """
-    path = Path(path)
-    if feature_names is not None and n_features is None:
-        n_features = len(feature_names)
     wanted = ColumnSpec(
-        n_features=n_features,
+        n_features=len(feature_names) if n_features is None and feature_names else n_features,
         n_labels=n_labels,
         label_names=None if label_names is None else list(label_names),
         feature_names=None if feature_names is None else list(feature_names),
+        fields=kept_fields,
     )
-    with open_input(path) as stream:
-        corpus = _reader(detect_format(stream.peek(HEAD_SIZE), path))(stream, path, wanted)
-    _warn_of_empty_rows(corpus, path)
+    corpus = _read(Path(path), fields or Fields(), wanted, needs_labels)
+    _warn_of_empty_rows(corpus, Path(path), needs_labels)
     return corpus
 
 
+def stream_table(
+    path: Path, given: Fields, kept: Fields | None, stream: BufferedReader | None = None
+) -> Table | None:
+    """Open the table in a file (or in a stream) to go through its rows; None if it is none.
+
+    Text with a tab and labels after it is seen as a table of two columns here.
+    """
+    if path.is_dir():
+        return AnnifFolder(path)
+    if stream is None:
+        with open_input(path) as opened:
+            head = opened.peek(HEAD_SIZE)
+    else:
+        head = stream.peek(HEAD_SIZE)
+    name = format_of_head(head, path, given, kept)
+    if name in ("jsonl", "jsonl-rows") and "features" not in first_object(head):
+        name = "jsonl"
+    if name == "tsv":
+        from labelspace.data.formats.tsv import TsvTable
+
+        return TsvTable(path, stream)
+    return open_table(name, path, head, _asked(given, kept), stream) if name in TABLES else None
+
+
 def format_of(path: str | os.PathLike[str]) -> str:
-    """Return the format of a corpus by its content: xc, svmlight, tsv, jsonl or npz."""
+    """Return the format of a corpus by its content, such as xc, csv or parquet."""
     path = Path(path)
+    if path.is_dir():
+        return "annif"
     with open_input(path) as stream:
         return detect_format(stream.peek(HEAD_SIZE), path)
+
+
+def format_of_head(head: bytes, path: Path, given: Fields, kept: Fields | None) -> str:
+    """Return the format of a file, with JSON lines in our own form told from other ones."""
+    name = detect_format(head, path, _asked(given, kept))
+    if name == "tsv" and given.names:
+        return "csv"
+    if name == "jsonl":
+        first = first_object(head)
+        if TARGETS in first and given.labels is None:
+            return "xc-json"
+        ours = {"text", "features", "labels"}
+        plain = first.keys() <= ours and not isinstance(first.get("labels"), str)
+        return "jsonl-rows" if "features" in first or plain else name
+    if name not in TABLES and given.names:
+        raise DataError(
+            f"{path} has no columns with names ({_HOW[name]}): leave --text, --labels and --id out."
+        )
+    return name
+
+
+def _read(path: Path, given: Fields, wanted: ColumnSpec, needs_labels: bool) -> Corpus:
+    kept = wanted.fields
+    if kept is not None and not given.is_given:
+        given = Fields(header=kept.header)
+    if path.is_dir():
+        return read_table(AnnifFolder(path), given, wanted, needs_labels)
+    with open_input(path) as stream:
+        head = stream.peek(HEAD_SIZE)
+        name = format_of_head(head, path, given, kept)
+        if name not in TABLES:
+            corpus = _reader(name)(stream, path, wanted)
+            corpus.reading = Reading(_HOW[name])
+            return corpus
+    table = open_table(name, path, head, _asked(given, kept))
+    return read_table(table, given, wanted, needs_labels)
+
+
+def _asked(given: Fields, kept: Fields | None) -> Fields:
+    return given if given.is_given or kept is None else kept
+
+
+_HOW = {
+    "xc": "XC-repository text",
+    "svmlight": "multi-label svmlight",
+    "tsv": "text, a tab, labels; no header",
+    "jsonl-rows": "JSON lines with text or features, and labels",
+    "npz": "NumPy arrays",
+}
 
 
 def _reader(name: str) -> Callable[[BufferedReader, Path, ColumnSpec], Corpus]:
@@ -90,7 +177,7 @@ def _reader(name: str) -> Callable[[BufferedReader, Path, ColumnSpec], Corpus]:
         from labelspace.data.formats.tsv import read_tsv
 
         return read_tsv
-    if name == "jsonl":
+    if name == "jsonl-rows":
         from labelspace.data.formats.jsonl import read_jsonl
 
         return read_jsonl
@@ -99,8 +186,10 @@ def _reader(name: str) -> Callable[[BufferedReader, Path, ColumnSpec], Corpus]:
     return read_npz
 
 
-def _warn_of_empty_rows(corpus: Corpus, path: Path) -> None:
-    missing = {"labels": int((np.diff(corpus.Y.indptr) == 0).sum())}
+def _warn_of_empty_rows(corpus: Corpus, path: Path, needs_labels: bool) -> None:
+    missing = {}
+    if needs_labels or corpus.Y.nnz:
+        missing["labels"] = int((np.diff(corpus.Y.indptr) == 0).sum())
     if corpus.X is not None:
         missing["features"] = int((np.diff(corpus.X.indptr) == 0).sum())
     if corpus.texts is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from labelspace.data.corpus import Corpus
 from labelspace.data.formats.compression import without_compression_suffix
+from labelspace.data.formats.fields import Fields
 from labelspace.data.read import read_corpus
 from labelspace.errors import DataError
 
@@ -71,15 +72,20 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike[str], format: str | Non
 
 
 def convert(
-    source: str | os.PathLike[str], target: str | os.PathLike[str], format: str | None = None
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    format: str | None = None,
+    fields: Fields | None = None,
 ) -> Corpus:
     """Read a corpus and write it in another format or compression; return it.
+
+    ``fields`` say which columns of a table are read.
 
     Memory holds the corpus once, as CSR (and its texts): rows are read and written as a stream.
     """
     if format is None:
         format_of_name(Path(target))  # before the reading, which may take long
-    corpus = read_corpus(source)
+    corpus = read_corpus(source, fields=fields)
     write_corpus(corpus, target, format)
     return corpus
 

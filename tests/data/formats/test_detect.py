@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from labelspace.data import read_corpus
 from labelspace.data.formats.compression import compression_of
 from labelspace.data.formats.detect import detect_format
+from labelspace.data.formats.open_table import TABLES
 from labelspace.errors import DataError
 
 
@@ -93,7 +94,7 @@ def test_any_bytes_are_a_format_or_a_data_error(head: bytes) -> None:
         name = detect_format(head, Path("corpus"))
     except DataError:
         return
-    assert name in {"xc", "svmlight", "tsv", "jsonl", "npz"}
+    assert name in {"xc", "svmlight", "tsv", "npz", *TABLES}
 
 
 @settings(max_examples=200, deadline=None)

@@ -76,11 +76,28 @@ def test_words_are_numbered_in_sorted_order(tmp_path: Path) -> None:
     assert rows(corpus) == [["red", "round"], ["green"]]
 
 
-def test_whole_numbers_are_ids_and_catalogue_numbers_are_names(tmp_path: Path) -> None:
-    ids = read_corpus(write(tmp_path / "a", "a\t7,2\nb\t0\n"))
-    assert (ids.n_labels, ids.label_names) == (8, None)
-    numbers = read_corpus(write(tmp_path / "a", "a\t1021591971,118540238\n"))
-    assert numbers.label_names == ["1021591971", "118540238"]
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a\t4029582,17\nb\t0\n",
+        '{"text": "a", "labels": [4029582, 17]}\n{"text": "b", "labels": [0]}',
+    ],
+    ids=["tsv", "jsonl"],
+)
+def test_whole_numbers_are_names_where_no_labels_txt_has_a_line_for_each(
+    tmp_path: Path, content: str
+) -> None:
+    path = write(tmp_path / "a", content)
+    corpus = read_corpus(path)
+    assert corpus.label_names == ["0", "17", "4029582"]
+    assert rows(corpus) == [["17", "4029582"], ["0"]]
+    assert read_corpus(path, n_labels=5_000_000).n_labels == 5_000_000  # a model without names
+    write(tmp_path / "labels.txt", "red\n" * 18)
+    with pytest.warns(LabelspaceWarning, match="none of the corpus's labels"):
+        assert read_corpus(path).n_labels == 3
+
+
+def test_numbers_and_words_are_names(tmp_path: Path) -> None:
     mixed = read_corpus(write(tmp_path / "a", "a\t7,2b\n"))
     assert mixed.label_names == ["2b", "7"]
 
@@ -133,7 +150,7 @@ def test_numbers_that_are_the_models_names_stay_names(tmp_path: Path) -> None:
     test = read_corpus(
         write(tmp_path / "test", "a\t118540238,4000\n"), label_names=train.label_names
     )
-    assert test.label_names == ["1021591971", "118540238", "4000"]
+    assert test.label_names == ["118540238", "1021591971", "4000"]
 
 
 def test_features_by_word_follow_the_models_names(tmp_path: Path) -> None:

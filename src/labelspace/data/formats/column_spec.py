@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from labelspace.data.formats.fields import Fields
+
 
 @dataclass(frozen=True)
 class ColumnSpec:
@@ -18,3 +20,4 @@ class ColumnSpec:
     n_labels: int | None = None
     label_names: Sequence[str] | None = None
     feature_names: list[str] | None = None
+    fields: Fields | None = None  # how the model's training table was read

@@ -6,7 +6,13 @@ import json
 import re
 from pathlib import Path
 
+from labelspace.data.formats.delimited import find_dialect, header_of, looks_like_table
+from labelspace.data.formats.fasttext import is_fasttext
+from labelspace.data.formats.fields import LABEL_NAMES, Fields, is_header
+from labelspace.data.formats.strangers import refuse_strangers, zip_kind
 from labelspace.errors import DataError
+
+ANY_FIELDS = Fields()
 
 _BOM = b"\xef\xbb\xbf"
 _HEADER = re.compile(rb" *\d+ +\d+ +\d+[ \t]*\r?")
@@ -16,15 +22,20 @@ _XC_ROW = re.compile(
     rb"" + _FEATURE + rb"(?:[ \t]+" + _FEATURE + rb")*[ \t]*(?:#.*)?\r?"
 )
 _LOOKS_LIKE_XC = re.compile(rb"(?:^|[ \t,])-?\d+:\S")
+_JSON_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
+_COLUMN_NAME = re.compile(rb"[A-Za-z][\w.:-]{0,39}")
+_TELLING_NAME = re.compile(rb"(?i)title|text|abstract|subject|label|keyword|tags|categor|descri")
+_LONG_NAME = 40
 _LONG_TEXT = 1 << 16
 _LINE_SAMPLE = 4096
 
 
-def detect_format(head: bytes, path: Path) -> str:
+def detect_format(head: bytes, path: Path, fields: Fields = ANY_FIELDS) -> str:
     """Return the format of a corpus whose (decompressed) bytes begin with ``head``.
 
-    Both kinds of TSV are ``"tsv"``: its reader looks at the first row that has labels, which may
-    come late.
+    Both kinds of TSV without a header are ``"tsv"``: its reader looks at the first row that has
+    labels, which may come late. ``fields`` are columns that were asked for: a file that has them
+    is a table.
 
     Examples
     --------
@@ -36,13 +47,41 @@ def detect_format(head: bytes, path: Path) -> str:
     'tsv'
     >>> detect_format(b'{"text": "a red ball", "labels": ["red"]}\\n', Path("a"))
     'jsonl'
+    >>> detect_format(b"title;subjects\\nA red ball;red\\n", Path("a"))
+    'csv'
     """
     if not head:
         raise DataError(f"{path} is empty; give a file with at least one row.")
+    for magic, name in ((b"PAR1", "parquet"), (b"ARROW1", "arrow")):
+        if head.startswith(magic):
+            return name
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return "npz"
+        return zip_kind(head, path)
+    refuse_strangers(head, path)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        if is_table(head, fields):
+            return "csv"
         raise DataError(f"{path}, line 1: the text is UTF-16; save the file as UTF-8.")
+    return _format_of_text(head, path, fields)
+
+
+def is_table(head: bytes, fields: Fields) -> bool:
+    """Return whether a file begins with names of columns, those asked for or telling ones."""
+    dialect = find_dialect(head, fields)
+    if dialect is None:
+        return False
+    if not fields.header:
+        return True
+    cells = header_of(head, dialect)
+    if not is_header(cells, fields.names):
+        return False
+    if dialect.delimiter != "\t" or is_header(cells, fields.names, LABEL_NAMES):
+        return True
+    # Without a header the last cell is labels, of which one may be called "categories".
+    return len(cells) > 2 and all(len(cell) < _LONG_NAME for cell in cells)
+
+
+def _format_of_text(head: bytes, path: Path, fields: Fields) -> str:
     lines = head.removeprefix(_BOM).split(b"\n")
     if len(lines) > 1:
         lines.pop()  # the last may be cut
@@ -56,11 +95,24 @@ def detect_format(head: bytes, path: Path) -> str:
     first = telling[0]
     if _is_json(first):
         return "jsonl"
+    if _JSON_ARRAY.match(head):
+        return "json"
+    if not fields.header and is_table(head, fields):
+        return "csv"
     if _is_xc_row(first):
         return "svmlight"
+    if is_fasttext(telling):
+        return "fasttext"
+    if is_table(head, fields):
+        return "csv"
     if b"\t" in first:
+        _refuse_header(telling, path)
         return "tsv"
-    # The first row is broken: the others tell what it should have been.
+    return _format_of_others(head, lines, telling, path)
+
+
+def _format_of_others(head: bytes, lines: list[bytes], telling: list[bytes], path: Path) -> str:
+    """Return what a file should have been whose first row is broken: the others tell."""
     if any(b"\t" in line and not _is_xc_row(line) for line in telling):
         return "tsv"
     if any(_LOOKS_LIKE_XC.search(line) or _is_xc_row(line) for line in telling):
@@ -69,10 +121,30 @@ def detect_format(head: bytes, path: Path) -> str:
         return "jsonl"
     if len(lines) == 1 and len(head) >= _LONG_TEXT:  # its tab is yet to come
         return "tsv"
-    hint = "write one JSON object per line" if first.lstrip().startswith(b"[") else "see the docs"
+    if looks_like_table(head):
+        return "csv"
     raise DataError(
-        f"{path}, line 1: this is no corpus format that we know; use XC text, svmlight, "
-        f"text<TAB>labels, JSON lines or .npz ({hint})."
+        f"{path}, line 1: this is no corpus format that we know; use a table (CSV, Excel, Parquet, "
+        "JSON), text<TAB>labels, fastText lines, XC text, svmlight or .npz; if it is a table, say "
+        "with --text and --labels which columns to read."
+    )
+
+
+def _refuse_header(lines: list[bytes], path: Path) -> None:
+    """Raise where the first row of text<TAB>labels looks like names of columns."""
+    cells = lines[0].rstrip(b"\r").split(b"\t")
+    if len(lines) < 3 or not all(map(_COLUMN_NAME.fullmatch, cells)):
+        return
+    if not any(map(_TELLING_NAME.search, cells)):
+        return
+    later = {word.strip() for line in lines[1:] for word in re.split(rb"[\t,]", line)}
+    if any(b" " not in line.partition(b"\t")[0] for line in lines[1:]) or cells[-1] in later:
+        return
+    names = [cell.decode() for cell in cells]
+    raise DataError(
+        f"{path}, line 1: this looks like the names of columns ({', '.join(names)}); say which to "
+        f"read, as in --text {names[0]} --labels {names[-1]}, or give --no-header --text 1 "
+        f"--labels {len(names)}."
     )
 
 

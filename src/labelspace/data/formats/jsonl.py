@@ -7,10 +7,12 @@
     {"features": [[3, 0.5], [7, 1]], "labels": []}
     {"features": {"ball": 0.5}, "labels": ["red"]}
 
-Labels and features are numbers throughout a file (columns) or strings throughout (names; all
-whole numbers: columns). Every row has the same of ``text`` and ``features`` as the first; a row
-without ``labels`` has none. Other members are ignored. Where a trained model has names for its
-features, words that it does not know are left out and counted in a warning.
+Features are numbers throughout a file (columns) or strings throughout (names; all whole numbers:
+columns). Labels are numbers or strings throughout; either way they are names, unless
+``labels.txt`` beside the file has a line for each number. Every row has the same of ``text`` and
+``features`` as the first; a row without ``labels`` has none. Other members are ignored. Where a
+trained model has names for its features, words that it does not know are left out and counted in
+a warning.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def read_jsonl(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus
         if not line.strip():
             continue
         try:
-            reader.add(_parse(line), number)
+            reader.add(parse_object(line), number)
         except ValueError as error:
             raise DataError(f"{path}, line {number}: {error}") from None
     return reader.finish(path)
@@ -140,7 +142,7 @@ class _Reader:
             None if numbered else FEATURES_FILE,
             wanted.feature_names,
             wanted.n_features,
-            MAX_INDEX,
+            are_features=True,
         )
         values = np.frombuffer(self._values, np.float32)
         _, indptr = self._features.arrays()
@@ -188,7 +190,9 @@ class _Reader:
         return MAX_INDEX if wanted.feature_names is None else len(wanted.feature_names)
 
 
-def _parse(line: str) -> dict[str, Any]:
+def parse_object(line: str) -> dict[str, Any]:
+    """Return the object on a line; anything else is a ValueError that says what it is."""
+
     def refuse(constant: str) -> float:
         raise ValueError(f"{constant} is not finite; replace it or leave it out.")
 

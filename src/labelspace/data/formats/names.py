@@ -9,8 +9,9 @@ its columns. This file turns all of that into one answer, ``Columns``:
   does not know get new columns at the end;
 - words without a model are numbered in sorted order.
 
-Words that are all whole numbers (``17,4``) are ids: lines of ``labels.txt``, counted from 0,
-where it has as many. Numbers too large to be ids of anything are taken for names.
+Labels that are all whole numbers (``17,4``) are lines of ``labels.txt`` beside the corpus, counted
+from 0, where it has a line for each, or columns of a trained model that has no names itself. If
+neither is there they are names like any others: the numbers of a catalogue are no columns.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from labelspace.errors import DataError, LabelspaceWarning
 
 LABELS_FILE = "labels.txt"
 FEATURES_FILE = "features.txt"
-MAX_LABEL_ID = 10_000_000  # beyond it a number is a catalogue number, not a column
 MAX_INDEX = 2**31 - 1
+_WIDE = 100_000  # more columns than this for few labels are hardly meant
+_WIDE_PER_LABEL = 1000
 
 _ID = re.compile(r"0|[1-9][0-9]{0,9}")
 
@@ -179,21 +181,47 @@ def columns_of_words(
     beside: NameFile | None,
     names: Sequence[str] | None,
     n_columns: int | None,
-    max_id: int = MAX_LABEL_ID,
+    are_columns: bool = False,
 ) -> Columns:
     """Place labels that are words, each once, in any order.
+
+    ``are_columns`` says that whole numbers are columns whatever is beside, as of features.
 
     Examples
     --------
     >>> columns_of_words(["red", "green"], None, None, None)
     Columns(column=array([1, 0]), n_columns=2, names=['green', 'red'])
     >>> columns_of_words(["5", "2"], None, None, None)
+    Columns(column=array([1, 0]), n_columns=2, names=['2', '5'])
+    >>> columns_of_words(["5", "2"], None, None, None, are_columns=True)
     Columns(column=array([5, 2]), n_columns=6, names=None)
     """
-    ids, own = _number_words(words, beside, names, n_columns, max_id)
+    ids, own = _number_words(words, beside, names, n_columns, are_columns)
     n_seen = int(ids.max(initial=-1)) + 1
     placed = columns_of_ids(ids, n_seen, own, names, n_columns)
     return placed._replace(column=ids if placed.column is None else placed.column[ids])
+
+
+def numbers_are_columns(
+    largest: int, beside: NameFile | None, names: Sequence[str] | None, n_columns: int | None
+) -> bool:
+    """Return whether labels that are numbers up to ``largest`` are columns; if not, names."""
+    if beside is not None and largest < len(beside.names):
+        return True
+    if names is not None:
+        return largest < len(names) and not any(map(is_id, names))
+    return _by_number(names, n_columns)
+
+
+def check_width(n_columns: int, used: NDArray[np.integer], path: Path) -> None:
+    """Refuse far more columns than there are labels in use, where only numbers ask for them."""
+    n_used = len(np.unique(used))
+    if n_columns > max(_WIDE, _WIDE_PER_LABEL * n_used):
+        raise DataError(
+            f"{path} has {n_used:,} labels, but their numbers ask for {n_columns:,} columns: "
+            "number them from 0, write them as names (in a table or JSON lines), or ask for so "
+            "many with an XC header or a labels.txt beside it."
+        )
 
 
 def is_id(word: str) -> bool:
@@ -222,7 +250,7 @@ def _number_words(
     beside: NameFile | None,
     names: Sequence[str] | None,
     n_columns: int | None,
-    max_id: int,
+    are_columns: bool,
 ) -> tuple[NDArray[np.int64], list[str] | None]:
     """Return an id for each word, and the names by id (None where the words are ids)."""
     numbers = None
@@ -244,14 +272,21 @@ def _number_words(
                 stacklevel=2,
             )
     if names is not None:
-        as_ids = largest < len(names) and not set(words) & set(names)
-    else:
-        as_ids = largest < (max_id if n_columns is None else MAX_INDEX)
-    if numbers is not None and as_ids:
+        are_columns = largest < len(names) and not any(map(is_id, names))
+    if (
+        numbers is not None
+        and largest < MAX_INDEX
+        and (are_columns or _by_number(names, n_columns))
+    ):
         return numbers, None
-    own = sorted(words)
+    own = sorted(words, key=int if numbers is not None else None)
     rank = {word: i for i, word in enumerate(own)}
     return np.array([rank[word] for word in words], dtype=np.int64), own
+
+
+def _by_number(names: Sequence[str] | None, n_columns: int | None) -> bool:
+    """Return whether a trained model knows its labels by number only."""
+    return names is None and n_columns is not None
 
 
 def _on_lines(names: Sequence[str]) -> list[str]:

@@ -13,16 +13,20 @@ inside a text become blanks.
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Callable, Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from labelspace.data.corpus import Corpus, build_csr
 from labelspace.data.formats.column_spec import ColumnSpec
-from labelspace.data.formats.compression import open_output
+from labelspace.data.formats.compression import open_input, open_output
 from labelspace.data.formats.names import LABELS_FILE, decode, names_kept_beside
+from labelspace.data.formats.table import Table
 from labelspace.data.formats.word_rows import WordRows, words_to_write
 from labelspace.errors import DataError
 
@@ -34,22 +38,7 @@ def read_tsv(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus:
     """Read TSV or Annif TSV, whichever the first row with labels is, line by line."""
     texts: list[str] = []
     rows = WordRows()
-    split = None
-    for number, raw in enumerate(stream, 1):
-        line = decode(raw, path, number)
-        if "\t" not in line:
-            if not line.strip():
-                continue
-            raise DataError(
-                f"{path}, line {number}: there is no tab; write text, a tab, then the labels "
-                "(nothing after the tab if there are none)."
-            )
-        if split is None and (cell := line.rpartition("\t")[2].strip()):
-            split = _split_annif if _ANNIF_CELL.match(cell) else _split_commas
-        try:
-            text, labels = split(line) if split is not None else (line.rpartition("\t")[0], [])
-        except ValueError as error:
-            raise DataError(f"{path}, line {number}: {error}") from None
+    for _, (text, labels) in TsvTable(path, stream).rows():
         texts.append(text)
         rows.add(labels)
     labels_of_rows, placed = rows.place(path, LABELS_FILE, wanted.label_names, wanted.n_labels)
@@ -58,6 +47,37 @@ def read_tsv(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus:
     Y = build_csr(ones, labels_of_rows, indptr, placed.n_columns)
     Y.sum_duplicates()
     return Corpus(None, Y, texts=texts, label_names=placed.names)
+
+
+class TsvTable(Table):
+    """Lines of text and labels as a table of two columns."""
+
+    def __init__(self, path: Path, stream: BufferedReader | None = None) -> None:
+        self.path = path
+        self.how = "text, a tab, labels; no header"
+        self.columns = ["text", "labels"]
+        self._open: Callable[[], Any] = lambda: open_input(path)
+        if stream is not None:
+            self._open = lambda: contextlib.nullcontext(stream)
+
+    def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
+        path, split = self.path, None
+        with self._open() as stream:
+            for number, raw in enumerate(stream, 1):
+                line = decode(raw, path, number)
+                if "\t" not in line:
+                    if not line.strip():
+                        continue
+                    raise DataError(
+                        f"{path}, line {number}: there is no tab; write text, a tab, then the "
+                        "labels (nothing after the tab if there are none)."
+                    )
+                if split is None and (cell := line.rpartition("\t")[2].strip()):
+                    split = _split_annif if _ANNIF_CELL.match(cell) else _split_commas
+                try:
+                    yield number, split(line) if split else (line.rpartition("\t")[0], [])
+                except ValueError as error:
+                    raise DataError(f"{path}, line {number}: {error}") from None
 
 
 def write_tsv(corpus: Corpus, path: Path, annif: bool = False) -> None:

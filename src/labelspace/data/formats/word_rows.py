@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.data.formats.names import (
-    MAX_LABEL_ID,
     Columns,
+    NameFile,
     can_be_beside,
     columns_of_ids,
     columns_of_words,
     fitting_names,
     is_id,
     names_beside,
+    numbers_are_columns,
 )
 
 
@@ -74,21 +75,28 @@ class WordRows:
         filename: str | None,
         names: Sequence[str] | None,
         n_columns: int | None,
-        max_id: int = MAX_LABEL_ID,
+        are_features: bool = False,
+        beside: NameFile | None = None,
     ) -> tuple[NDArray[np.integer], Columns]:
         """Return the column of every item in the rows, and what the columns are.
 
-        ``filename`` is what may give names beside the corpus, ``names`` and ``n_columns`` are a
-        trained model's.
+        ``filename`` is what may give names beside the corpus, unless ``beside`` does; ``names``
+        and ``n_columns`` are a trained model's. Features that are numbers are columns; of labels
+        ``numbers_are_columns`` says it.
         """
-        indices, _ = self.arrays()
-        beside = names_beside(path, filename) if filename is not None else None
+        indices: NDArray[np.integer] = self.arrays()[0]
+        if beside is None and filename is not None:
+            beside = names_beside(path, filename)
+        words = list(self._number_of)
         if self._kind is int:
             n_seen = int(indices.max(initial=-1)) + 1
-            own = fitting_names(beside, n_seen, path, exactly=False)
-            placed = columns_of_ids(indices, n_seen, own, names, n_columns)
-        else:
-            placed = columns_of_words(list(self._number_of), beside, names, n_columns, max_id)
+            if are_features or numbers_are_columns(n_seen - 1, beside, names, n_columns):
+                own = fitting_names(beside, n_seen, path, exactly=False)
+                placed = columns_of_ids(indices, n_seen, own, names, n_columns)
+                return (indices if placed.column is None else placed.column[indices]), placed
+            numbers, indices = np.unique(indices, return_inverse=True)
+            words = [str(number) for number in numbers]
+        placed = columns_of_words(words, beside, names, n_columns, are_features)
         return (indices if placed.column is None else placed.column[indices]), placed
 
 

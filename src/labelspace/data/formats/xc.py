@@ -31,6 +31,7 @@ from labelspace.data.formats.names import (
     FEATURES_FILE,
     LABELS_FILE,
     MAX_INDEX,
+    check_width,
     columns_of_ids,
     fitting_names,
     names_beside,
@@ -57,6 +58,8 @@ def read_xc_text(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corp
 
     n_seen = header.n_labels if header else rows.max_label + 1
     own = fitting_names(names_beside(path, LABELS_FILE), n_seen, path, exactly=header is not None)
+    if header is None and own is None and wanted.n_labels is None:
+        check_width(n_seen, rows.labels, path)
     placed = columns_of_ids(rows.labels, n_seen, own, wanted.label_names, wanted.n_labels)
     labels = rows.labels if placed.column is None else placed.column[rows.labels]
     Y = build_csr(np.ones(len(labels), np.float32), labels, rows.label_ptr, placed.n_columns)

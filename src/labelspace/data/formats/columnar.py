@@ -1,0 +1,82 @@
+"""Parquet, Arrow and Feather as tables, a batch of rows at a time (extra ``tables``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from labelspace.data.formats.table import Table, distinct_names
+from labelspace.errors import DataError
+
+BATCH = 4096
+
+
+class ColumnarTable(Table):
+    """A Parquet file, or one of Arrow record batches, which Feather files are too."""
+
+    place = "row"
+
+    def __init__(self, path: Path, is_parquet: bool) -> None:
+        self._arrow = import_arrow(path)
+        self.path = path
+        self.how = "Parquet" if is_parquet else "Arrow"
+        self._is_parquet = is_parquet
+        try:
+            if is_parquet:
+                from pyarrow import parquet
+
+                with parquet.ParquetFile(path) as file:
+                    self.schema, self.n_rows = file.schema_arrow, file.metadata.num_rows
+            else:
+                with self._arrow.memory_map(str(path)) as source:
+                    file = self._arrow.ipc.open_file(source)
+                    self.schema = file.schema
+                    sizes = (file.get_batch(i).num_rows for i in range(file.num_record_batches))
+                    self.n_rows = sum(sizes)
+        except (self._arrow.ArrowException, OSError) as error:
+            raise self._damaged(error) from None
+        self.columns = distinct_names(self.schema.names)
+
+    def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
+        number = 0
+        try:
+            for batch in self._batches():
+                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    number += 1
+                    yield number, cells
+        except (self._arrow.ArrowException, OSError) as error:
+            raise self._damaged(error) from None
+
+    def _batches(self) -> Iterator[Any]:
+        if self._is_parquet:
+            from pyarrow import parquet
+
+            with parquet.ParquetFile(self.path) as file:
+                yield from file.iter_batches(BATCH)
+            return
+        with self._arrow.memory_map(str(self.path)) as source:
+            file = self._arrow.ipc.open_file(source)
+            for at in range(file.num_record_batches):
+                batch = file.get_batch(at)
+                for start in range(0, batch.num_rows, BATCH):
+                    yield batch.slice(start, BATCH)
+
+    def _damaged(self, error: Exception) -> DataError:
+        reason = " ".join(str(error).split())[:120]
+        return DataError(
+            f"{self.path} is {self.how} that is damaged ({reason}); fetch or write it again."
+        )
+
+
+def import_arrow(path: Path) -> Any:
+    """Return pyarrow; without it, an error that says what to install."""
+    try:
+        import pyarrow
+        import pyarrow.ipc
+    except ImportError:
+        raise DataError(
+            f"{path} is a Parquet or Arrow file, which needs pyarrow: run "
+            "pip install 'labelspace[tables]'."
+        ) from None
+    return pyarrow

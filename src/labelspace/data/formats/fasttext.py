@@ -1,0 +1,59 @@
+"""fastText's lines: labels are words that begin with ``__label__``, the others are the text.
+
+::
+
+    __label__gardening __label__roses Growing roses in dry climates
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from labelspace.data.formats.compression import open_input
+from labelspace.data.formats.names import decode
+from labelspace.data.formats.table import Table
+from labelspace.errors import DataError
+
+PREFIX = "__label__"
+_LABEL = re.compile(rb"(?:^|[ \t])__label__\S")
+
+
+def is_fasttext(lines: Sequence[bytes]) -> bool:
+    """Return whether at least half of these lines have a label.
+
+    >>> is_fasttext([b"__label__red a red ball", b"a ball"]), is_fasttext([b"a red ball"])
+    (True, False)
+    """
+    return 2 * sum(_LABEL.search(line) is not None for line in lines) >= len(lines) > 0
+
+
+class FastTextTable(Table):
+    """Lines of words and labels as a table of two columns."""
+
+    def __init__(self, path: Path, stream: io.BufferedReader | None = None) -> None:
+        self.path = path
+        self.how = "fastText lines"
+        self.columns = ["text", "labels"]
+        self._open: Callable[[], Any] = lambda: open_input(path)
+        if stream is not None:
+            self._open = lambda: contextlib.nullcontext(stream)
+
+    def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
+        with self._open() as stream:
+            for number, raw in enumerate(stream, 1):
+                words = decode(raw, self.path, number).split()
+                if not words:
+                    continue
+                if PREFIX in words:
+                    raise DataError(
+                        f'{self.path}, line {number}: "{PREFIX}" has no label after it; write '
+                        f"{PREFIX}name, without blanks."
+                    )
+                labels = [word[len(PREFIX) :] for word in words if word.startswith(PREFIX)]
+                text = " ".join(word for word in words if not word.startswith(PREFIX))
+                yield number, (text, labels)

@@ -1,0 +1,194 @@
+"""Tables of any kind, read as a stream: rows of named cells in, a corpus out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labelspace.data.corpus import Corpus, build_csr
+from labelspace.data.formats.column_spec import ColumnSpec
+from labelspace.data.formats.fields import Fields, Roles, find_roles
+from labelspace.data.formats.label_cells import SAMPLE, LabelSplitter, is_set
+from labelspace.data.formats.names import LABELS_FILE, NameFile
+from labelspace.data.formats.word_rows import WordRows
+from labelspace.errors import DataError
+
+EXAMPLES = 3  # rows that are shown of a file
+
+
+class Table:
+    """Rows of named columns; each going through ``rows`` reads the file again.
+
+    Attributes
+    ----------
+    path : Path
+    how : str
+        What the file is, in a few words.
+    columns : list of str
+        Names of the columns, each once.
+    n_rows : int, or None
+        Number of rows, where it is known without going through them.
+    label_lines : NameFile, or None
+        Names of labels that the rows give by number, where a format has a file of them.
+    place : str
+        What rows are called in errors: "line" or "row".
+    """
+
+    place = "line"
+    n_rows: int | None = None
+    label_lines: NameFile | None = None
+    path: Path
+    how: str
+    columns: list[str]
+
+    def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
+        """Yield each row's number, as a person counts, and its cells."""
+        raise NotImplementedError
+
+    def count(self) -> int:
+        """Return the number of rows, if need be by going through them."""
+        if self.n_rows is None:
+            self.n_rows = sum(1 for _ in self.rows())
+        return self.n_rows
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file was understood."""
+
+    how: str
+    columns: tuple[str, ...] = ()
+    fields: Fields = field(default_factory=Fields)
+    guessed: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str | None:
+        """What was guessed, in one line; None if nothing was."""
+        return f"{'; '.join(self.guessed)} ({self.how})" if self.guessed else None
+
+
+class CellReader:
+    """Takes text, labels and id out of the rows of a table.
+
+    Examples
+    --------
+    >>> roles = find_roles(["id", "title", "tags"], Fields(), None, "a.csv")
+    >>> reader = CellReader(roles, ["id", "title", "tags"])
+    >>> row = ["17", "A red ball", "red;round"]
+    >>> reader.text(row), reader.id(row)
+    ('A red ball', '17')
+    """
+
+    def __init__(self, roles: Roles, columns: Sequence[str]) -> None:
+        self.roles = roles
+        self.splitter = LabelSplitter(roles.fields.label_separator)
+        self._names = [columns[at] for at in roles.label_columns]
+
+    def text(self, cells: Sequence[Any]) -> str:
+        """Return the row's texts, joined; none of them there is a ValueError."""
+        return "\n".join(part for at in self.roles.text if (part := as_text(cells[at])))
+
+    def labels(self, cells: Sequence[Any]) -> list[str]:
+        """Return the row's labels as they stand."""
+        if self.roles.labels is not None:
+            return self.splitter.split(cells[self.roles.labels])
+        set_columns = zip(self._names, self.roles.label_columns, strict=True)
+        return [name for name, at in set_columns if is_set(cells[at])]
+
+    def id(self, cells: Sequence[Any]) -> str | None:
+        """Return the row's id; None where the table has none."""
+        return None if self.roles.id is None else as_text(cells[self.roles.id]).strip()
+
+
+def read_table(
+    table: Table, given: Fields, wanted: ColumnSpec, needs_labels: bool = True
+) -> Corpus:
+    """Read a table into a corpus of text."""
+    roles = find_roles(table.columns, given, wanted.fields, table.path, needs_labels)
+    reader = CellReader(roles, table.columns)
+    rows = table.rows()
+    first = list(islice(rows, SAMPLE))
+    labels_at = roles.labels
+    guessed = list(roles.guessed)
+    if labels_at is not None:
+        try:
+            was_open = reader.splitter.separator is None
+            reader.splitter.decide(cells[labels_at] for _, cells in first)
+        except ValueError as error:
+            raise DataError(f"{table.path}: {error}") from None
+        separator = reader.splitter.separator
+        if was_open and separator in (";", "|", ","):
+            guessed.append(f'"{separator}" between labels')
+    corpus = _collect(table, reader, chain(first, rows), wanted)
+    fields = replace(roles.fields, label_separator=reader.splitter.separator)
+    corpus.reading = Reading(table.how, tuple(table.columns), fields, tuple(guessed))
+    return corpus
+
+
+def as_text(cell: Any) -> str:
+    """Return a cell as text: nothing as "", a list as its words, a whole number without a point.
+
+    >>> as_text(None), as_text(3.0), as_text(["a", "b"]), as_text("x")
+    ('', '3', 'a b', 'x')
+    """
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
+        return str(int(cell))
+    if isinstance(cell, list | tuple):
+        return " ".join(map(as_text, cell))
+    if isinstance(cell, dict):
+        raise ValueError("a text is an object; name a column that holds text with --text.")
+    return str(cell)
+
+
+def distinct_names(cells: Iterable[Any]) -> list[str]:
+    """Return column names with each one once: a blank one is its number, a second gets one.
+
+    >>> distinct_names(["title", "", "title"])
+    ['title', 'column 2', 'title (2)']
+    """
+    names: list[str] = []
+    for number, cell in enumerate(cells, 1):
+        name = stem = as_text(cell).strip() or f"column {number}"
+        again = 1
+        while name in names:
+            again += 1
+            name = f"{stem} ({again})"
+        names.append(name)
+    return names
+
+
+def _collect(
+    table: Table,
+    reader: CellReader,
+    rows: Iterable[tuple[int, Sequence[Any]]],
+    wanted: ColumnSpec,
+) -> Corpus:
+    texts: list[str] = []
+    ids: list[str] | None = [] if reader.roles.id is not None else None
+    labels = WordRows()
+    at_labels = reader.roles.labels or 0
+    for number, cells in rows:
+        try:
+            texts.append(reader.text(cells))
+            labels.add(reader.labels(cells) if table.label_lines is None else cells[at_labels])
+            if ids is not None:
+                ids.append(reader.id(cells) or "")
+        except ValueError as error:
+            raise DataError(f"{table.path}, {table.place} {number}: {error}") from None
+    if not texts:
+        raise DataError(f"{table.path} has a header but no rows; give at least one.")
+    columns, placed = labels.place(
+        table.path, LABELS_FILE, wanted.label_names, wanted.n_labels, beside=table.label_lines
+    )
+    _, indptr = labels.arrays()
+    Y = build_csr(np.ones(len(columns), np.float32), columns, indptr, placed.n_columns)
+    Y.sum_duplicates()
+    return Corpus(None, Y, texts=texts, label_names=placed.names, ids=ids)

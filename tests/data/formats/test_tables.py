@@ -1,0 +1,326 @@
+"""One real-looking file of each kind and its exact reading; one spoiled file and its sentence."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from labelspace.data import Fields, read_corpus
+from labelspace.errors import DataError
+
+TITLES = ["Rosen, Pflege und Schnitt", 'Der "Ring" des Nibelungen', "Über den Buchdruck"]
+SUBJECTS = [["Garten", "Rosen"], ["Oper"], ["Buch", "Technik"]]
+IDS = ["1019", "204X", "7"]
+
+
+class Kind(NamedTuple):
+    """A file, how it is asked for, and how it is understood; all kinds hold the same rows."""
+
+    write: Callable[[Path], None]
+    name: str = "corpus"
+    fields: Fields | None = None
+    ids: list[str] | None = IDS
+    separator: str | None = None
+
+
+def text(content: str, encoding: str = "utf-8") -> Callable[[Path], None]:
+    return lambda path: (path.write_bytes(content.encode(encoding)), None)[1]
+
+
+def cells(delimiter: str, between: str) -> str:
+    rows = [["Record_ID", "Title", "Subjects", "Year"]]
+    for id, title, subjects in zip(IDS, TITLES, SUBJECTS, strict=True):
+        quoted = title.replace('"', '""')
+        rows.append([id, f'"{quoted}"', between.join(subjects), "1999"])
+    return "\r\n".join(delimiter.join(row) for row in rows) + "\r\n"
+
+
+def records(name: str = "subjects") -> list[dict[str, Any]]:
+    rows = zip(IDS, TITLES, SUBJECTS, strict=True)
+    return [{"id": id, "title": title, name: subjects} for id, title, subjects in rows]
+
+
+def parquet(path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(arrow.Table.from_pylist(records()), path)
+
+
+def feather(path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import feather
+
+    feather.write_feather(arrow.Table.from_pylist(records()), str(path))
+
+
+def excel(path: Path) -> None:
+    book = pytest.importorskip("openpyxl").Workbook()
+    sheet = book.active
+    sheet.append(["ID", "Title", "Keywords"])
+    for id, title, subjects in zip(IDS, TITLES, SUBJECTS, strict=True):
+        sheet.append([int(id) if id.isdigit() else id, title, "; ".join(subjects)])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    path.write_bytes(buffer.getvalue())
+
+
+def annif_folder(path: Path) -> None:
+    path.mkdir()
+    for number, (title, subjects) in enumerate(zip(TITLES, SUBJECTS, strict=True)):
+        (path / f"{number}.txt").write_text(title, encoding="utf-8")
+        if number:
+            (path / f"{number}.key").write_text("\n".join(subjects) + "\n", encoding="utf-8")
+        else:
+            lines = (f"<{subject}>\tder Name\n" for subject in subjects)
+            (path / f"{number}.tsv").write_text("".join(lines), encoding="utf-8")
+
+
+def xc_json(path: Path) -> None:
+    names = sorted({name for subjects in SUBJECTS for name in subjects})
+    labels = [json.dumps({"uid": f"u{at}", "title": name}) for at, name in enumerate(names)]
+    (path.parent / "lbl.json.gz").write_bytes(gzip.compress("\n".join(labels).encode()))
+    rows = [
+        {"uid": id, "title": title, "content": "", "target_ind": [names.index(s) for s in subjects]}
+        for id, title, subjects in zip(IDS, TITLES, SUBJECTS, strict=True)
+    ]
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+
+
+def one_hot() -> str:
+    names = sorted({name for subjects in SUBJECTS for name in subjects})
+    lines = ["title|" + "|".join(f"tag_{name}" for name in names)]
+    for title, subjects in zip(TITLES, SUBJECTS, strict=True):
+        lines.append(f"{title}|" + "|".join(str(int(name in subjects)) for name in names))
+    return "\n".join(lines).replace('"', "“")
+
+
+FASTTEXT = "".join(
+    " ".join(f"__label__{subject}" for subject in subjects) + f" {title}\n"
+    for title, subjects in zip(TITLES, SUBJECTS, strict=True)
+)
+ANNIF_CSV = "document_id,text,subject_uris\n" + "".join(
+    f'{id},"{title.replace(chr(34), chr(34) * 2)}",{" ".join(f"<{s}>" for s in subjects)}\n'
+    for id, title, subjects in zip(IDS, TITLES, SUBJECTS, strict=True)
+)
+LINES = "\n".join(json.dumps(row, ensure_ascii=False) for row in records())
+
+KINDS = {
+    "CSV": Kind(text(cells(",", ";")), separator=";"),
+    "CSV with semicolons and BOM": Kind(text("\ufeff" + cells(";", "|")), separator="|"),
+    "CSV of Windows": Kind(text(cells(";", ","), "cp1252"), separator=","),
+    "CSV of Excel, UTF-16": Kind(text(cells("\t", "; "), "utf-16"), separator=";"),
+    "CSV with backslashes": Kind(
+        text(cells(",", ";").replace('""Ring""', '\\"Ring\\"')), separator=";"
+    ),
+    "TSV with a header": Kind(text(cells("\t", " | ")), separator="|"),
+    "CSV with lists": Kind(
+        text(cells(";", "', '").replace(";Garten", ";['Garten").replace("Rosen;1", "Rosen'];1")
+             .replace(";Oper", ";['Oper']").replace(";Buch", ";['Buch")
+             .replace("Technik;", "Technik'];")),
+        separator="list",
+    ),
+    "CSV by other names": Kind(
+        text(cells(",", "/").replace("Title", "TIT").replace("Subjects", "SW")),
+        fields=Fields.of(text="TIT", labels="SW", label_separator="/", id="Record_ID"),
+        separator="/",
+    ),
+    "CSV without a header": Kind(
+        text(cells(";", "|").split("\n", 1)[1]),
+        fields=Fields.of(text="2", labels="3", id="1", header=False),
+        separator="|",
+    ),
+    "one-hot columns": Kind(
+        text(one_hot()), fields=Fields.of(label_columns="tag_*"), ids=None, separator=None
+    ),
+    "JSON lines": Kind(text(LINES), separator="none"),
+    "JSON array": Kind(text(json.dumps(records(), indent=2)), separator="none"),
+    "JSON lines of Annif": Kind(
+        text("\n".join(
+            json.dumps(row | {"subjects": [{"uri": f"<{name}>"} for name in row["subjects"]]})
+            for row in records()
+        )),
+        separator="none",
+    ),
+    "Excel": Kind(excel, "corpus.xlsx", separator=";"),
+    "Parquet": Kind(parquet, separator="none"),
+    "Feather": Kind(feather, separator="none"),
+    "fastText": Kind(text(FASTTEXT), ids=None, separator="none"),
+    "Annif CSV": Kind(text(ANNIF_CSV), separator=" "),
+    "Annif folder": Kind(annif_folder, ids=["0", "1", "2"], separator="none"),
+    "XC repository's JSON": Kind(xc_json, "trn.json.gz", separator="none"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_every_kind_of_table_is_read_the_same(tmp_path: Path, kind: Kind) -> None:
+    path = tmp_path / kind.name
+    kind.write(path)
+    corpus = read_corpus(path, fields=kind.fields)
+    prefix = "tag_" if kind.fields is not None and kind.fields.label_columns else ""
+    assert [corpus.labels_of(row) for row in range(3)] == [
+        [prefix + name for name in subjects] for subjects in SUBJECTS
+    ]
+    assert [t.replace("“", '"') for t in corpus.texts or ()] == TITLES
+    assert corpus.ids == kind.ids
+    assert corpus.reading is not None
+    assert corpus.reading.fields.label_separator == kind.separator
+
+
+HEADER = "id,title,subjects\n"
+SPOILED: dict[str, tuple[str | bytes, str]] = {
+    "text cut at its first comma": (
+        HEADER + "1,Roses, and how to prune them,a;b\n",
+        "line 2: there are 4 cells but 3 columns; put cells that contain",
+    ),
+    "row too short": (HEADER + "1,Roses,a\n2,Books\n", "line 3: there are 2 cells but 3 columns"),
+    "quote never closed": (HEADER + '1,"Roses,a\n2,Books,b\n', "line 2: the quotes do not fit"),
+    "header alone": (HEADER, "has a header but no rows"),
+    "no column of text": (
+        "PPN,TIT,SW\n1,Roses,a\n2,Books,b\n3,Ships,c\n",
+        "is a table with the columns PPN, TIT, SW: say with --text which of them",
+    ),
+    "no column of labels": ("id,title\n1,Roses\n2,Books\n", "say with --labels which of them"),
+    "two columns of labels": (
+        "title,tags,subjects\nRoses,a,b\nBooks,c,d\n",
+        "several columns that may be labels, tags, subjects: say with --labels",
+    ),
+    "two separators": (HEADER + "1,Roses,a;b\n2,Books,c|d\n", 'labels have both ";" and "|"'),
+    "header of text<TAB>labels": (
+        "dc_title\tgnd_subjects\nRoses in dry climates\ta,b\nHow to prune roses\ta\n",
+        "line 1: this looks like the names of columns (dc_title, gnd_subjects); say which to read",
+    ),
+    "JSON with other members": ('{"titel": "Roses", "sw": ["a"]}\n', "say with --text which of t"),
+    "JSON label of no kind": (
+        '{"title": "Roses", "tags": [["a"]]}\n',
+        "line 1: a label is a list in a list; write its name",
+    ),
+    "fastText without a name": ("__label__a roses\n__label__ books\n", "line 2: \"__label__\" has"),
+    "no lbl.json": ('{"title": "a", "target_ind": [1]}\n', "which are lines of lbl.json: put that"),
+    "neither UTF-8 nor Windows": (
+        HEADER.encode() + b"1,Roses,a\n2,\x81\xff\xfe,b\n",
+        "line 3: the text is neither UTF-8 nor Windows-1252",
+    ),
+    "damaged Parquet": (b"PAR1 and so on and on", "is Parquet that is damaged ("),
+    "damaged Arrow": (b"ARROW1\0\0 and so on and on", "is Arrow that is damaged ("),
+    "damaged Excel": (b"PK\x03\x04 xl/workbook.xml [Content_Types].xml", "is an Excel file that"),
+    "Word": (b"PK\x03\x04 [Content_Types].xml word/document.xml", "is a Word document; save it as"),
+    "zip archive": (b"PK\x03\x04" + b"\0" * 26 + b"data/train.csv", "is a zip archive; unpack it"),
+    "old Excel": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is an Excel file of before 2007"),
+    "PDF": (b"%PDF-1.7\n%\xe2\xe3", "is a PDF document; take its text out first"),
+    "HTML": ("\n<!DOCTYPE html>\n<html>", "is an HTML page; take its text out first"),
+    "far more columns than labels": (
+        "4029582 1:1\n4036510 1:1\n",
+        "has 2 labels, but their numbers ask for 4,036,511 columns",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "expected"), SPOILED.values(), ids=SPOILED)
+def test_spoiled_tables_get_one_sentence(
+    tmp_path: Path, content: str | bytes, expected: str
+) -> None:
+    if "Parquet" in expected or "Arrow" in expected:
+        pytest.importorskip("pyarrow")
+    if "an Excel file that" in expected:
+        pytest.importorskip("openpyxl")
+    path = tmp_path / "corpus"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(DataError) as caught:
+        read_corpus(path)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert expected in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (Fields.of(text="titel"), 'has no column "titel" for --text: did you mean \'title\'?'),
+        (Fields.of(labels="subject"), 'no column "subject" for --labels: did you mean'),
+        (Fields.of(id="ppn"), 'has no column "ppn" for --id: choose one of'),
+        (Fields.of(label_columns="tag_*"), 'has no column like "tag_*" for --label-columns'),
+        (Fields.of(label_columns="i*"), "line 2: \"17\" is neither 0 nor 1"),
+        (Fields.of(labels="subjects", label_columns="i*"), "give --labels or --label-columns"),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_fit_get_one_sentence(
+    tmp_path: Path, fields: Fields, expected: str
+) -> None:
+    path = tmp_path / "corpus.csv"
+    path.write_text(HEADER + "17,Roses,a;b\n")
+    with pytest.raises(DataError) as caught:
+        read_corpus(path, fields=fields)
+    assert expected in str(caught.value)
+
+
+def test_a_separator_that_comes_late_is_an_error_and_never_a_label(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.csv"
+    path.write_text(HEADER + "1,Roses,a\n" * 1500 + "2,Books,b;c\n")
+    with pytest.raises(DataError, match='line 1502: the labels "b;c" have ";" in them'):
+        read_corpus(path)
+    path.write_text(HEADER + '1,Roses,"a,b"\n' * 1500 + "2,Books,b;c\n")
+    with pytest.raises(DataError, match="all cells before are labels with"):
+        read_corpus(path)
+    glued = read_corpus(path, fields=Fields.of(label_separator="none"))
+    assert glued.label_names == ["a,b", "b;c"]
+
+
+def test_texts_are_joined_in_the_order_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text('{"a": "first", "b": null, "c": "last", "tags": "x"}\n')
+    corpus = read_corpus(path, fields=Fields.of(text="c, b, a"))
+    assert corpus.texts == ["last\nfirst"]
+
+
+def test_guesses_are_said_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.csv"
+    path.write_text("id;Title;Abstract;Keywords\n1;Roses;About roses;a, b\n")
+    reading = read_corpus(path).reading
+    assert reading is not None
+    assert reading.sentence == (
+        'text from Title and Abstract; labels from Keywords; ids from id; "," between labels '
+        '(CSV, ";" between cells, UTF-8)'
+    )
+    asked = Fields.of(text="Title", labels="Keywords", label_separator=",", id="id")
+    again = read_corpus(path, fields=asked).reading
+    assert again is not None
+    assert again.sentence is None
+
+
+def test_a_model_reads_other_files_as_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "train.csv"
+    path.write_text("nr;TIT;SW\n1;Roses;a/b\n")
+    asked = Fields.of(text="TIT", labels="SW", label_separator="/", id="nr")
+    kept = read_corpus(path, fields=asked).reading.fields  # type: ignore[union-attr]
+    other = tmp_path / "test.jsonl"
+    other.write_text('{"TIT": "Books", "nr": 8, "SW": "b/c", "text": "x"}\n')
+    corpus = read_corpus(other, kept_fields=kept)
+    assert (corpus.texts, corpus.ids, corpus.labels_of(0)) == (["Books"], ["8"], ["b", "c"])
+    other.write_text("nr,TIT\n8,Books\n")
+    assert read_corpus(other, kept_fields=kept, needs_labels=False).Y.nnz == 0
+    other.write_text("nr,title,SW\n8,Books,x\n")
+    with pytest.raises(DataError, match='no column "TIT", which the model was trained on'):
+        read_corpus(other, kept_fields=kept)
+    other.write_text("A plain line of text\ta/b\n")
+    assert read_corpus(other, kept_fields=kept).texts == ["A plain line of text"]
+
+
+def test_a_text_longer_than_csv_allows_by_default(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.csv"
+    path.write_text(f'text,tags\n"{"word " * 100_000}",a\n')
+    assert len(read_corpus(path).texts[0]) == 500_000  # type: ignore[index]
+
+
+def test_line_breaks_inside_cells_count_as_lines(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.csv"
+    path.write_text('text,tags\n"one\ntwo",a\nthree,b,c\n')
+    with pytest.raises(DataError, match="line 4: there are 3 cells"):
+        read_corpus(path)
