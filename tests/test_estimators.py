@@ -374,3 +374,44 @@ def test_a_fit_that_fails_leaves_no_half_model(kind: type[LabelRanker]) -> None:
             model.partial_fit(X[:2], [["new"], ["b"], ["c"]])
     assert model.classes_.tolist() == ["a", "b", "c"]
     assert same(model.predict_topk(X, k=3), before)
+
+
+@every_estimator
+def test_partial_fit_learns_all_or_nothing(
+    kind: type[LabelRanker], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, Y = planted_corpus(60)
+    model = kind(random_state=0)
+    if not hasattr(model, "partial_fit"):
+        pytest.skip(f"{kind.__name__} does not learn on")
+    model.fit(X[:50], Y[:50, :10])
+    model.save(tmp_path / "before")
+    learn_on = kind._partial_fit
+
+    def fail_at_the_end(self: LabelRanker, X: csr_matrix, Y: csr_matrix) -> None:
+        learn_on(self, X, Y)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kind, "_partial_fit", fail_at_the_end)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[50:], Y[50:])
+    model.save(tmp_path / "after")
+    for file in (tmp_path / "before").iterdir():
+        assert file.read_bytes() == (tmp_path / "after" / file.name).read_bytes(), file.name
+
+
+@every_estimator
+@pytest.mark.parametrize("place", [0, 59])
+def test_learns_on_from_rows_like_one_without_features(kind: type[LabelRanker], place: int) -> None:
+    X, Y = planted_corpus(80)
+    model = kind(random_state=0)
+    if not hasattr(model, "partial_fit"):
+        pytest.skip(f"{kind.__name__} does not learn on")
+    rows, labels = X[:60].toarray(), Y[:60].toarray()
+    rows[place], labels[:, 7], labels[place] = 0.0, 0.0, np.arange(12) == 7
+    model.fit(csr_matrix(rows), csr_matrix(labels))
+    new = np.flatnonzero(Y[60:, 7].toarray().ravel()) + 60
+    model.partial_fit(X[new], Y[new])
+    assert model.label_counts_[7] == 1 + new.size
+    if learns(kind):
+        assert np.mean(np.any(model.predict_topk(X[new], k=3).labels == 7, axis=1)) > 0.5

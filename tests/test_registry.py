@@ -21,8 +21,9 @@ ABSTRACT = {
     "LabelRanker",
     "Settings",
     "TreeRanker",
+    "TreeSettings",
     "VotingRanker",
-    "_Walkable",
+    "_BeamSearch",
 }
 
 

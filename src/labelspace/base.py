@@ -8,7 +8,6 @@ keeps what evaluation needs, so that a model file holds nothing but its algorith
 from __future__ import annotations
 
 import os
-from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, TypeVar
@@ -158,12 +157,16 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
             return self.fit(X, Y)
         self._validate_params()
         X = self._checked(X, reset=False)
-        labels = copy(self._labels)
-        Y = labels.learn(Y, X.shape[0])
-        self._labels = labels  # now that nothing is wrong with the new ones
-        self._set_label_counts(self.label_counts_, self.n_examples_, Y)
-        with threads.limit(self.n_threads):
-            self._partial_fit(X, Y)
+        before = vars(store.snapshot(self))
+        try:
+            Y = self._labels.learn(Y, X.shape[0])
+            self._set_label_counts(self.label_counts_, self.n_examples_, Y)
+            with threads.limit(self.n_threads):
+                self._partial_fit(X, Y)
+        except BaseException:
+            # All is learned or nothing: it is as if partial_fit had not been called.
+            self.__dict__ = before
+            raise
         return self
 
     def predict_topk(self, X: Any, k: int | None = None) -> TopK:

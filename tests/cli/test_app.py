@@ -194,6 +194,16 @@ def test_evaluate_maps_names_of_a_text_corpus(text_model: Path, tmp_path: Path) 
     assert figures["P@1"] == 100.0
 
 
+@pytest.mark.parametrize("method", ["labelspace", "annexml"])
+def test_update_goes_on_from_a_row_without_words(method: str, tmp_path: Path) -> None:
+    train, more = tmp_path / "train.tsv", tmp_path / "more.tsv"
+    lines = [f"about {word} and {word}s {n}\t{word}" for n in range(4) for word in WORDS]
+    train.write_text("\n".join([*lines, "?\tc"]) + "\n", encoding="utf-8")
+    more.write_text("about matrix and spline\tc\nabout kernel and matrix\tc\n", encoding="utf-8")
+    run_json("train", train, "--method", method, "--out", tmp_path / "model")
+    assert run_json("update", tmp_path / "model", more)["n_added"] == 2
+
+
 def test_update_learns_new_rows_and_labels(text_model: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(text_model, tmp_path / "m")
     more = tmp_path / "more.tsv"

@@ -10,6 +10,7 @@ from labelspace.encoders.linear import LinearEncoder
 from labelspace.graph.label_knn import label_knn
 from labelspace.linear.adapt import adapt_map
 from labelspace.linear.contrastive import ContrastiveSettings, train_map
+from labelspace.search.exact import ExactIndex
 from labelspace.spaces import sphere
 from tests.planted import planted_corpus
 
@@ -46,7 +47,7 @@ def test_new_rows_come_nearer_to_old_ones_and_only_their_features_move(corpus) -
 
     before, weights = nearness(), encoder.weights.copy()
     assert not weights[-4:].any()
-    adapt_map(encoder, X[N_OLD:], Y, graph, N_OLD, keys.__getitem__, ON, seed=0)
+    adapt_map(encoder, X[N_OLD:], Y, graph, N_OLD, ExactIndex(keys), ON, seed=0)
     assert nearness() > before + 0.1
     unseen = np.setdiff1d(np.arange(X.shape[1]), X[N_OLD:].indices)
     assert np.array_equal(encoder.weights[unseen], weights[unseen])
@@ -60,3 +61,17 @@ def test_rows_without_features_change_nothing(corpus) -> None:
     graph = label_knn(Y[: N_OLD + 2], 5, queries=Y[N_OLD : N_OLD + 2], first_query=N_OLD)
     adapt_map(encoder, nothing, Y[: N_OLD + 2], graph, N_OLD, None, ON, seed=0)  # type: ignore[arg-type]
     assert np.array_equal(encoder.weights, before)
+
+
+def test_rows_that_lie_nowhere_draw_nothing_to_them(corpus) -> None:
+    X, Y = corpus
+    graph = label_knn(Y, 5, queries=Y[N_OLD:], first_query=N_OLD)
+    lost = np.unique(graph.neighbors[:10])
+    lost = np.append(lost[(lost >= 0) & (lost < N_OLD)], N_OLD - 1)
+    kept = np.setdiff1d(np.arange(N_OLD), lost)
+    first, second = _trained(X, Y), _trained(X, Y)
+    keys = sphere.keys(first.encode(X[:N_OLD]))
+    some = ExactIndex(keys[kept], kept)
+    adapt_map(first, X[N_OLD:], Y, graph, N_OLD, some, ON, seed=0)
+    adapt_map(second, X[N_OLD:], Y, graph.without(lost), N_OLD, ExactIndex(keys), ON, seed=0)
+    assert np.array_equal(first.weights, second.weights)

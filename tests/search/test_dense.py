@@ -67,6 +67,24 @@ def test_keys_can_be_asked_back_by_id(kind) -> None:
 
 
 @every_index
+@pytest.mark.parametrize("missing", [-1, 4, 100])
+def test_a_key_that_is_not_there_is_not_taken_for_another(kind, missing: int) -> None:
+    ids = np.array([1, 3, 5, 7])
+    with pytest.raises(KeyError, match=f"no key {missing} "):
+        kind(points(4), ids).vectors(np.array([3, missing]))
+    empty = kind(np.zeros((0, 16), dtype=np.float32), ids[:0])
+    with pytest.raises(KeyError, match=f"no key {missing} "):
+        empty.vectors(np.array([missing]))
+
+
+def test_where_products_are_no_numbers_no_key_is_found() -> None:
+    found = ExactIndex(points(4)).search(np.full((1, 16), np.nan, dtype=np.float32), 2)
+    assert set(found.ids[0].tolist()) <= {-1, 0, 1, 2, 3}
+    given = found.ids[found.ids >= 0]
+    assert np.unique(given).size == given.size
+
+
+@every_index
 def test_saved_and_loaded_it_finds_the_same(kind, tmp_path: Path) -> None:
     keys, queries = points(500), points(20, seed=1)
     index = kind(keys)

@@ -62,4 +62,6 @@ class LinearEncoder(Storable):
     def replace(self, features: NDArray[np.integer], weights: NDArray[np.float32]) -> None:
         """Give some features new weights."""
         storage = "int8" if self.weights.dtype == np.int8 else "float32"
+        # In new arrays: who holds the old ones, to go back to them, finds them as they were.
+        self.weights, self.scales = self.weights.copy(), self.scales.copy()
         self.weights[features], self.scales[features] = quantized(weights, storage)

@@ -47,6 +47,22 @@ class LabelGraph:
         """How many neighbours each row has."""
         return (self.neighbors >= 0).sum(axis=1)
 
+    def without(self, rows: NDArray[np.integer]) -> LabelGraph:
+        """Return the graph without some rows as neighbours; those behind them move up.
+
+        >>> graph = LabelGraph(np.array([[4, 7, 2]]), np.array([[0.9, 0.8, 0.7]]))
+        >>> graph.without(np.array([7])).neighbors
+        array([[ 4,  2, -1]])
+        """
+        gone = np.isin(self.neighbors, rows)
+        if not gone.any():
+            return self
+        order = np.argsort(gone, axis=1, kind="stable")
+        return LabelGraph(
+            np.take_along_axis(np.where(gone, -1, self.neighbors), order, axis=1),
+            np.take_along_axis(np.where(gone, 0, self.similarities), order, axis=1),
+        )
+
 
 def label_knn(
     Y: csr_matrix,

@@ -8,7 +8,7 @@ before get their first weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,17 @@ from labelspace.encoders.linear import LinearEncoder
 from labelspace.graph.label_knn import LabelGraph
 from labelspace.linear.contrastive import ContrastiveSettings, MapStep, alike, batches
 from labelspace.linear.contrastive_loss import contrast
+from labelspace.search.result import places_of
 from labelspace.spaces import sphere
+
+
+class StoredRows(Protocol):
+    """Where old rows are kept: the numbers of those that are, and their vectors."""
+
+    ids: NDArray[np.int32] | NDArray[np.int64]
+
+    def vectors(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return the vectors of some rows, all of which are there."""
 
 
 def adapt_map(
@@ -27,7 +37,7 @@ def adapt_map(
     Y: csr_matrix,
     graph: LabelGraph,
     first_new: int,
-    vectors: Callable[[NDArray[np.int64]], NDArray[np.float32]],
+    stored: StoredRows,
     settings: ContrastiveSettings,
     seed: int,
 ) -> None:
@@ -41,8 +51,9 @@ def adapt_map(
         Labels of all rows; the new ones are the last, from ``first_new``.
     graph : LabelGraph
         Neighbours of the new rows among all rows.
-    vectors : callable
-        Gives the stored vectors of old rows by their numbers.
+    stored : index of the old rows
+        A row that it does not have, such as one without features, lies nowhere: nothing is drawn
+        to it, whatever its labels are.
     """
     rng = np.random.default_rng(seed)
     features, columns = np.unique(X.indices, return_inverse=True)
@@ -55,14 +66,16 @@ def adapt_map(
         (X.data, columns.astype(X.indices.dtype), X.indptr), shape=(X.shape[0], features.size)
     )
     step = MapStep(local, V)
-    neighbors = graph.neighbors
-    stored = np.unique(neighbors[(neighbors >= 0) & (neighbors < first_new)]).astype(np.int64)
-    stored_vectors = vectors(stored)
+    near = np.unique(graph.neighbors).astype(np.int64)
+    near = near[(near >= 0) & (near < first_new)]
+    placed = places_of(stored.ids, near) >= 0
+    graph, near = graph.without(near[~placed]), near[placed]
+    near_vectors = stored.vectors(near)
     for anchors, partners, progress in batches(local, graph, settings, rng):
         U, norms = sphere.project(step.encode(anchors))
         fixed = np.empty_like(U)
         old = partners < first_new
-        fixed[old] = stored_vectors[np.searchsorted(stored, partners[old])]
+        fixed[old] = near_vectors[np.searchsorted(near, partners[old])]
         fixed[~old] = sphere.keys(np.asarray(local[partners[~old] - first_new] @ V))
         ignored = alike(Y, anchors + first_new, partners)
         _, gradient, _ = contrast(U, fixed, settings.gamma, ignored=ignored, symmetric=False)

@@ -11,7 +11,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from labelspace.search.result import SearchResult
+from labelspace.search.result import NO_KEY, SearchResult, known_places
 from labelspace.store import Storable
 
 
@@ -48,7 +48,8 @@ class ExactIndex(Storable):
         products, places = faiss.knn(
             np.ascontiguousarray(queries), self.keys, n_neighbors, metric=faiss.METRIC_INNER_PRODUCT
         )
-        return SearchResult(self.ids[places], products)
+        # Where products are no numbers, fewer keys are found than there are.
+        return SearchResult(np.where(places < 0, NO_KEY, self.ids[places]), products)
 
     def add(self, keys: NDArray[np.float32], ids: NDArray[Any]) -> None:
         """Put more keys in; they are found at once."""
@@ -56,6 +57,5 @@ class ExactIndex(Storable):
         self.ids = np.concatenate((self.ids, ids.astype(np.int64)))
 
     def vectors(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Return the keys of some ids."""
-        order = np.argsort(self.ids)
-        return self.keys[order[np.searchsorted(self.ids, ids, sorter=order)]]
+        """Return the keys of some ids, all of which are there."""
+        return self.keys[known_places(self.ids, ids)]

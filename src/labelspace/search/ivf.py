@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelspace.search import _ivf_kernels
-from labelspace.search.result import SearchResult
+from labelspace.search.result import SearchResult, known_places
 from labelspace.spaces.quantized import dequantized, quantized
 from labelspace.store import Storable
 
@@ -104,9 +104,8 @@ class IVFIndex(Storable):
         self.starts = _starts(lists, len(self.centroids))
 
     def vectors(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Return the keys of some ids."""
-        order = np.argsort(self.ids)
-        places = order[np.searchsorted(self.ids, ids, sorter=order)]
+        """Return the keys of some ids, all of which are there."""
+        places = known_places(self.ids, ids)
         return dequantized(self.keys[places], self.scales[places])
 
     def _arrange(

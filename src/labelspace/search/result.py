@@ -11,6 +11,28 @@ from numpy.typing import NDArray
 NO_KEY = -1
 
 
+def places_of(ids: NDArray[np.integer], wanted: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return where each of the ``wanted`` numbers stands among ``ids``; -1 where it does not.
+
+    >>> places_of(np.array([7, 3]), np.array([3, 4, 9]))
+    array([ 1, -1, -1])
+    """
+    if not ids.size:
+        return np.full(wanted.shape, NO_KEY, dtype=np.int64)
+    order = np.argsort(ids)
+    nearest = np.minimum(np.searchsorted(ids, wanted, sorter=order), ids.size - 1)
+    places = order[nearest]
+    return np.where(ids[places] == wanted, places, NO_KEY)
+
+
+def known_places(ids: NDArray[np.integer], wanted: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the same where all that is wanted is there, and raise KeyError where it is not."""
+    places = places_of(ids, wanted)
+    if places.size and places.min() < 0:
+        raise KeyError(f"there is no key {wanted[places < 0][0]} in the index")
+    return places
+
+
 @dataclass(frozen=True)
 class SearchResult:
     """The keys found for each query.

@@ -23,24 +23,10 @@ from labelspace import registry
 from labelspace.csr import empty_csr
 from labelspace.errors import ModelFileError
 from labelspace.store.folders import MANIFEST, existing, flush, flush_folder, replacing
+from labelspace.store.storable import Storable
 
 FORMAT = 2
 _KEYS = {"format", "class", "parameters", "label_names", "versions", "model", "files"}
-
-
-class Storable:
-    """A class whose objects can be kept in a model folder: its attributes are its state."""
-
-    def _to_state(self) -> dict[str, Any]:
-        """Return what is to be saved; override where an attribute is not plain data or array."""
-        return dict(vars(self))
-
-    @classmethod
-    def _from_state(cls, state: dict[str, Any]) -> Any:
-        """Make the object again from what ``_to_state`` gave."""
-        made = cls.__new__(cls)
-        vars(made).update(state)
-        return made
 
 
 def save(model: Storable, path: str | os.PathLike[str]) -> None:

@@ -85,9 +85,8 @@ class LearnerTraining:
     ) -> None:
         """Let a learner see new rows; its map learns on where it knows every feature."""
         if isinstance(learner, Learner):
-            stored = learner.rows.vectors
             update = self.settings.update()
-            adapt_map(learner.encoder, X, self.Y, graph, n_old, stored, update, seed)
+            adapt_map(learner.encoder, X, self.Y, graph, n_old, learner.rows, update, seed)
             _add_rows(learner, X, Y, np.arange(X.shape[0]), n_old)
             return
         assigned = learner.partition.assign(X)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from labelspace.models.glas import _coarse_to_fine_kernels as kernels
-from labelspace.search.result import SearchResult
+from labelspace.search.result import SearchResult, known_places
 from labelspace.spaces.quantized import dequantized, quantized
 from labelspace.store import Storable
 
@@ -79,9 +79,8 @@ class CoarseToFineIndex(Storable):
         return SearchResult(self.ids[found], np.take_along_axis(products, best, axis=1))
 
     def vectors(self, ids: NDArray[np.integer]) -> Floats:
-        """Return the keys of some ids."""
-        order = np.argsort(self.ids)
-        positions = order[np.searchsorted(self.ids, ids, sorter=order)]
+        """Return the keys of some ids, all of which are there."""
+        positions = known_places(self.ids, ids)
         return dequantized(self.keys[positions], self.scales[positions])
 
     def _shortened(self, vectors: Floats) -> Floats:

@@ -111,8 +111,9 @@ class JointEmbedding(Storable):
     def networks(self, n_networks: int) -> list[LearnedNetwork]:
         """Return the networks among the maps, which come first, to learn on."""
         scales = [n_networks * self.scale * share for share in self.encoder.shares[:n_networks]]
+        biases = self.biases.copy()  # which learning on changes in place
         return [
-            LearnedNetwork(encoder, sphere.keys(vectors), self.biases, scale)
+            LearnedNetwork(encoder, sphere.keys(vectors), biases, scale)
             for encoder, vectors, scale in zip(
                 self.encoder.parts, self.encoder.split(self.vectors), scales, strict=False
             )

@@ -57,7 +57,7 @@ class LabelCentroids(Storable):
             self.vectors = np.concatenate((self.vectors, zeros))
             self.scales = np.concatenate((self.scales, np.ones(n_more, dtype=np.float32)))
         else:
-            # As loaded, they cannot be written to.
+            # In new arrays: who holds the old ones, to go back to them, finds them as they were.
             self.vectors, self.scales = self.vectors.copy(), self.scales.copy()
         before = dequantized(self.vectors[labels], self.scales[labels])
         moved = sphere.keys(before * n_rows[:, np.newaxis].astype(np.float32) + sums)

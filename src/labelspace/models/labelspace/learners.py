@@ -66,8 +66,7 @@ def update_spaces(
     graph = label_knn(Y, queries=new, first_query=n_old, seed=seed, n_threads=n_threads)
     voters = usable_rows(X, new)
     for learner in learners:
-        stored = learner.rows.vectors
-        adapt_map(learner.encoder, X, Y, graph, n_old, stored, settings.update(), seed)
+        adapt_map(learner.encoder, X, Y, graph, n_old, learner.rows, settings.update(), seed)
         learner.rows.add(learner.encode(csr_matrix(X[voters])), n_old + voters)
 
 
