@@ -121,6 +121,11 @@ REQUESTS: dict[str, tuple[str, str, bytes | None, dict[str, str], set[int]]] = {
     "another host": ("GET", "/v1/model", None, {"Host": "evil.example"}, {421}),
     "another host with a port": ("GET", "/v1/model", None, {"Host": "evil.example:80"}, {421}),
     "a host like ours": ("GET", "/v1/model", None, {"Host": "localhost.evil.example"}, {421}),
+    "a host behind an address": ("GET", "/v1/model", None, {"Host": "[::1].evil.example"}, {421}),
+    "a host behind a port": ("GET", "/v1/model", None, {"Host": "localhost:80@evil.com"}, {421}),
+    "a port that is none": ("GET", "/v1/model", None, {"Host": "localhost:evil.example"}, {421}),
+    "an address with a port": ("GET", "/v1/model", None, {"Host": "[::1]:8000"}, {200}),
+    "our name and a port": ("GET", "/v1/model", None, {"Host": "LocalHost:8000"}, {200}),
 }  # fmt: skip
 
 
@@ -163,7 +168,7 @@ WIRE: dict[str, tuple[bytes, tuple[bytes, ...]]] = {
         b"POST /v1/tag HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n"
         b"Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n"
         b"Connection: close\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n",
-        (b"HTTP/1.1 400", b"HTTP/1.1 422"),
+        (b"HTTP/1.1 400",),
     ),
     "a negative length": (
         b"POST /v1/tag HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",

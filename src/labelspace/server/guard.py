@@ -6,8 +6,8 @@ security headers and are counted.
 
 from __future__ import annotations
 
+import re
 import time
-from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -29,6 +29,10 @@ HEADERS = [
         b"frame-ancestors 'none'",
     ),
 ]
+
+
+# A name or an address, and perhaps a port: nothing may stand before, between or behind them.
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:@/\s]+)(:[0-9]{0,5})?")
 
 
 class Guard:
@@ -66,6 +70,15 @@ class Guard:
             self._metrics.count_request(scope["path"], status, time.perf_counter() - began)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
+        names = [name for name, _ in scope["headers"]]
+        if b"content-length" in names and b"transfer-encoding" in names:
+            # Two programs on the way may each believe another of them, and take what follows for
+            # a request of its own.
+            return Refusal(
+                400,
+                "The body has both a Content-Length and a Transfer-Encoding: send one of them.",
+                {"Connection": "close"},
+            )
         if self._local_only and not _is_local(scope):
             return Refusal(
                 421,
@@ -79,14 +92,11 @@ class Guard:
 
 
 def _is_local(scope: Scope) -> bool:
-    for name, value in scope["headers"]:
-        if name == b"host":
-            return _host_name(value) in LOOPBACK_NAMES
-    return True
+    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    return all(_host_name(host) in LOOPBACK_NAMES for host in hosts)
 
 
-def _host_name(value: bytes) -> Any:
-    host = value.decode("latin-1").strip().lower()
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.partition(":")[0]
+def _host_name(host: str) -> str | None:
+    """Return the name in a host header, without its port; None where it is no name and port."""
+    found = _HOST.fullmatch(host.strip().lower())
+    return None if found is None else found["name"]
