@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -282,37 +283,51 @@ def test_missing_folder_and_plain_file_are_refused(tmp_path: Path) -> None:
         labelspace.load(tmp_path / "file")
 
 
-SAVER = """
+# Forks a process that saves for ever, each time that a line comes in: importing takes long.
+SAVERS = """
+import os
 import sys
 import numpy as np
 from labelspace import store
 from labelspace.labels import LabelEncoder
-print("ready", flush=True)
-version = 1
-while True:
-    state = {f"part{at}": np.full(200_000, version) for at in range(4)}
-    store.save(LabelEncoder._from_state(state), sys.argv[1])
-    version += 1
+for round in sys.stdin:
+    saver = os.fork()
+    if saver:
+        print(saver, flush=True)
+        os.waitpid(saver, 0)
+        print("dead", flush=True)
+    version = 1
+    while not saver:
+        state = {f"part{at}": np.full(200_000, version) for at in range(4)}
+        store.save(LabelEncoder._from_state(state), sys.argv[1])
+        version += 1
 """
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
 def test_a_save_killed_at_any_moment_leaves_a_whole_model(tmp_path: Path) -> None:
     path = tmp_path / "model"
     store.save(part(**{f"part{at}": np.zeros(200_000) for at in range(4)}), path)
     rng = random.Random(0)
-    for _ in range(8):
-        saver = subprocess.Popen(
-            [sys.executable, "-c", SAVER, str(path)], stdout=subprocess.PIPE, text=True
-        )
-        assert saver.stdout is not None
-        assert saver.stdout.readline() == "ready\n"
-        time.sleep(rng.uniform(0.0, 0.08))
-        saver.kill()
-        saver.wait()
-        saver.stdout.close()
-        loaded = store.load(path)
-        versions = {value for at in range(4) for value in np.unique(getattr(loaded, f"part{at}"))}
-        assert len(versions) == 1, f"parts of several saves: {versions}"
+    with subprocess.Popen(
+        [sys.executable, "-c", SAVERS, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as savers:
+        assert savers.stdin is not None
+        assert savers.stdout is not None
+        for _ in range(8):
+            savers.stdin.write("next\n")
+            saver = int(savers.stdout.readline())
+            time.sleep(rng.uniform(0.0, 0.08))
+            os.kill(saver, signal.SIGKILL)
+            assert savers.stdout.readline() == "dead\n"
+            loaded = store.load(path)
+            parts = [getattr(loaded, f"part{at}") for at in range(4)]
+            versions = {value for values in parts for value in np.unique(values)}
+            assert len(versions) == 1, f"parts of several saves: {versions}"
     store.save(part(value=1), path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
 
