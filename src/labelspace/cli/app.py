@@ -130,17 +130,25 @@ def predict(
             help="Leave out labels with a lower score; f1 and precision=0.9 choose the score.",
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write all rows with their columns and tags: .csv, .tsv, .jsonl or .parquet.",
+        ),
+    ] = None,
     threads: Threads = None,
     as_json: Json = False,
     *,
     fields: Any,
 ) -> None:
-    """Print the best labels of each row, with scores."""
+    """Print the best labels of each row, with scores, or write them into a table."""
     from labelspace.cli.predict import run_predict
 
     run_predict(
         model,
         source,
+        out,
         fields=fields,
         k=k,
         threshold=threshold,

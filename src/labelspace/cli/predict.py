@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,13 @@ from typing import Any
 from labelspace.calibration import checked_threshold
 from labelspace.cli import output
 from labelspace.cli.inputs import load_tagger, read_for
-from labelspace.data.formats.fields import Fields
+from labelspace.cli.tagged_table import job_of, write_tagged
+from labelspace.data.formats.compression import HEAD_SIZE, check_readable
+from labelspace.data.formats.fields import Fields, find_roles
+from labelspace.data.formats.table import CellReader, Table
+from labelspace.data.piped import LinesTable, open_piped
+from labelspace.data.read import stream_table
+from labelspace.errors import DataError
 from labelspace.tagger import Tagger
 from labelspace.topk import TopK
 
@@ -20,6 +27,7 @@ STANDARD_INPUT = "-"
 def run_predict(
     model: Path,
     source: str,
+    out: Path | None = None,
     *,
     fields: Fields | None = None,
     k: int | None,
@@ -27,35 +35,111 @@ def run_predict(
     n_threads: int | None,
     as_json: bool,
 ) -> None:
-    """Print what the model in a folder gives to the rows of ``source``."""
+    """Print, or write to the file ``out``, what a model gives to the rows of ``source``."""
     tagger = load_tagger(model, n_threads)
     k, least = tagger.limits(k, checked_threshold(threshold))
+    given = fields or Fields()
+    if out is not None:
+        n_rows = _write(model, tagger, source, out, given, k, least)
+        if as_json:
+            output.print_json({"n": n_rows, "k": k, "threshold": least, "out": str(out)})
+        else:
+            print(f"{out}: {n_rows:,} rows with their tags")
+        return
+    ids: list[str] = []
     rows = (
         [
-            {"label": label, **_name(tagger, label), "score": round(score, 6)}
+            {**_named(tagger, label), "score": round(score, 6)}
             for label, score in top.given(row, least)
         ]
-        for top in _ranked(tagger, source, fields, k)
+        for top in _ranked(tagger, source, given, k, ids)
         for row in range(len(top))
     )
     if as_json:
-        predictions = list(rows)
-        output.print_json(
-            {"n": len(predictions), "k": k, "threshold": least, "predictions": predictions}
-        )
+        found = list(rows)
+        about = {"n": len(found), "k": k, "threshold": least, "predictions": found}
+        output.print_json({**about, "ids": ids} if ids else about)
         return
-    for given in rows:
-        shown = (f"{label.get('name', label['label'])}\t{label['score']:.4f}" for label in given)
+    for labels in rows:
+        shown = (f"{label.get('name', label['label'])}\t{label['score']:.4f}" for label in labels)
         print("\t".join(shown), flush=source == STANDARD_INPUT)
 
 
-def _ranked(tagger: Tagger, source: str, fields: Fields | None, k: int) -> Iterator[TopK]:
+def _write(
+    model: Path,
+    tagger: Tagger,
+    source: str,
+    out: Path,
+    fields: Fields,
+    k: int,
+    least: float | None,
+) -> int:
+    job = None
+    if source == STANDARD_INPUT:
+        table = _piped(tagger, fields)
+    else:
+        path = Path(source)
+        if not path.is_dir():
+            check_readable(path)
+        found = stream_table(path, fields, tagger.fields_)
+        if found is None:
+            raise DataError(
+                f"{source} holds features, which --out cannot give back as a table: leave --out "
+                "out, or add --json."
+            )
+        table = found
+        job = job_of(model, path, {"fields": repr(fields), "k": k, "least": least})
+    return write_tagged(
+        tagger,
+        table,
+        out,
+        lambda label: _named(tagger, label),
+        job,
+        fields=fields,
+        k=k,
+        least=least,
+    )
+
+
+def _ranked(tagger: Tagger, source: str, fields: Fields, k: int, ids: list[str]) -> Iterator[TopK]:
+    """Yield the ranking of the rows; their ids, where they have any, go to ``ids``."""
     if source != STANDARD_INPUT:
         corpus = read_for(tagger, source, fields, needs_labels=False)
-        return iter([tagger.predict_topk(corpus.rows, k)])
+        ids.extend(corpus.ids or ())
+        yield tagger.predict_topk(corpus.rows, k)
+        return
+    table = _piped(tagger, fields)
+    kept = None if table.has_fixed_columns else tagger.fields_
+    roles = find_roles(table.columns, fields, kept, table.path, needs_labels=False)
+    reader = CellReader(roles, table.columns)
+
+    def texts() -> Iterator[str]:
+        for _, cells in table.rows():
+            if roles.id is not None:
+                ids.append(reader.id(cells) or "")
+            yield reader.text(cells)
+
     # At a terminal each line is answered as it is typed; a pipe is read in larger blocks.
-    lines = (line.rstrip("\n") for line in sys.stdin)
-    return tagger.ranked(lines, k, block=1 if sys.stdin.isatty() else 1024)
+    yield from tagger.ranked(texts(), k, block=1 if sys.stdin.isatty() else 1024)
+
+
+def _piped(tagger: Tagger, fields: Fields) -> Table:
+    """Return what is piped in: a corpus as a table, or one text per line."""
+    raw: Any = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
+    stream = io.BufferedReader(raw, HEAD_SIZE)
+    if sys.stdin.isatty():
+        return LinesTable(stream)
+    table = open_piped(
+        stream, fields, tagger.fields_, lambda word: tagger.labels_.find(word) is not None
+    )
+    if not isinstance(table, LinesTable):
+        output.say(f"{table.path} is read as a corpus ({table.how}); its labels are left out.")
+    return table
+
+
+def _named(tagger: Tagger, label: int) -> dict[str, Any]:
+    """Return the number of a label and, where it has one, its name."""
+    return {"label": label, **_name(tagger, label)}
 
 
 def _name(tagger: Tagger, label: int) -> dict[str, Any]:

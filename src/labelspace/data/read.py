@@ -85,28 +85,26 @@ def read_corpus(
     return corpus
 
 
-def stream_table(
-    path: Path, given: Fields, kept: Fields | None, stream: BufferedReader | None = None
-) -> Table | None:
-    """Open the table in a file (or in a stream) to go through its rows; None if it is none.
+def stream_table(path: Path, given: Fields, kept: Fields | None) -> Table | None:
+    """Open the table in a file to go through its rows; None if it is none.
 
     Text with a tab and labels after it is seen as a table of two columns here.
     """
     if path.is_dir():
         return AnnifFolder(path)
-    if stream is None:
-        with open_input(path) as opened:
-            head = opened.peek(HEAD_SIZE)
-    else:
+    with open_input(path) as stream:
         head = stream.peek(HEAD_SIZE)
     name = format_of_head(head, path, given, kept)
-    if name in ("jsonl", "jsonl-rows") and "features" not in first_object(head):
-        name = "jsonl"
     if name == "tsv":
         from labelspace.data.formats.tsv import TsvTable
 
-        return TsvTable(path, stream)
-    return open_table(name, path, head, _asked(given, kept), stream) if name in TABLES else None
+        return TsvTable(path)
+    has_text_only = name == "jsonl-rows" and "features" not in first_object(head)
+    if name not in TABLES and not has_text_only:
+        return None
+    table = open_table("jsonl" if has_text_only else name, path, head, _asked(given, kept))
+    table.has_fixed_columns = table.has_fixed_columns or has_text_only
+    return table
 
 
 def format_of(path: str | os.PathLike[str]) -> str:

@@ -27,6 +27,7 @@ class AnnifFolder(Table):
     """A folder of documents as a table: name of the file, text, subjects."""
 
     place = "document"
+    has_fixed_columns = True
 
     def __init__(self, path: Path) -> None:
         self.path = path

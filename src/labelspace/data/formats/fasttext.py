@@ -35,6 +35,8 @@ def is_fasttext(lines: Sequence[bytes]) -> bool:
 class FastTextTable(Table):
     """Lines of words and labels as a table of two columns."""
 
+    has_fixed_columns = True
+
     def __init__(self, path: Path, stream: io.BufferedReader | None = None) -> None:
         self.path = path
         self.how = "fastText lines"

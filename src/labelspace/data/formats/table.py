@@ -36,6 +36,8 @@ class Table:
         Number of rows, where it is known without going through them.
     label_lines : NameFile, or None
         Names of labels that the rows give by number, where a format has a file of them.
+    has_fixed_columns : bool
+        Whether the format gives its columns their names, so that a model's do not matter.
     place : str
         What rows are called in errors: "line" or "row".
     """
@@ -43,6 +45,7 @@ class Table:
     place = "line"
     n_rows: int | None = None
     label_lines: NameFile | None = None
+    has_fixed_columns = False
     path: Path
     how: str
     columns: list[str]
@@ -110,7 +113,8 @@ def read_table(
     table: Table, given: Fields, wanted: ColumnSpec, needs_labels: bool = True
 ) -> Corpus:
     """Read a table into a corpus of text."""
-    roles = find_roles(table.columns, given, wanted.fields, table.path, needs_labels)
+    kept = None if table.has_fixed_columns else wanted.fields
+    roles = find_roles(table.columns, given, kept, table.path, needs_labels)
     reader = CellReader(roles, table.columns)
     rows = table.rows()
     first = list(islice(rows, SAMPLE))

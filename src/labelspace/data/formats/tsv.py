@@ -52,6 +52,8 @@ def read_tsv(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus:
 class TsvTable(Table):
     """Lines of text and labels as a table of two columns."""
 
+    has_fixed_columns = True
+
     def __init__(self, path: Path, stream: BufferedReader | None = None) -> None:
         self.path = path
         self.how = "text, a tab, labels; no header"
