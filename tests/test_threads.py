@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
-import numba
 import pytest
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from labelspace import threads
 
@@ -16,11 +17,62 @@ PROJECT = Path(__file__).resolve().parent.parent
 
 
 def test_limit_sets_and_restores() -> None:
-    before = numba.get_num_threads()
+    before = threads.current()
     with threads.limit(1) as wanted:
-        assert wanted == 1
-        assert numba.get_num_threads() == 1
-    assert numba.get_num_threads() == before
+        assert wanted == threads.current() == 1
+        with threads.limit(3):
+            assert threads.current() == 3
+        assert threads.current() == 1
+    assert threads.current() == before
+
+
+def blas_counts() -> set[int]:
+    blas = ThreadpoolController().select(user_api="blas").lib_controllers
+    return {library.num_threads for library in blas}
+
+
+def test_limits_that_overlap_leave_blas_as_it_was() -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with threads.limit(1):
+            begun.set()
+            may_end.wait(60)
+
+    with threadpool_limits(2, user_api="blas"):
+        other = threading.Thread(target=hold)
+        other.start()
+        begun.wait(60)
+        with threads.limit(1):
+            may_end.set()
+            other.join()
+            assert blas_counts() == {1}, "the second limit holds still"
+        assert blas_counts() == {2}
+
+
+def test_the_smallest_of_two_limits_holds_for_blas() -> None:
+    with threadpool_limits(3, user_api="blas"):
+        with threads.limit(2):
+            assert blas_counts() == {2}
+            with threads.limit(1):
+                assert blas_counts() == {1}
+            assert blas_counts() == {2}
+        assert blas_counts() == {3}
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 2, 17, 1000])
+def test_each_row_is_dealt_once(n_rows: int) -> None:
+    dealt: list[int] = []
+    with threads.limit(4):
+        threads.deal(lambda first, last: dealt.extend(range(first, last)), n_rows, 2)
+    assert sorted(dealt) == list(range(n_rows))
+
+
+def test_no_kernel_uses_the_threads_of_numba() -> None:
+    # They end a process that was forked after their first use.
+    kernels = [path.read_text() for path in (PROJECT / "src").rglob("*.py")]
+    assert kernels
+    assert not [text for text in kernels if "parallel=True" in text or "prange" in text]
 
 
 def test_no_limit_means_every_core() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from labelspace.compiling import njit
 
@@ -29,17 +28,17 @@ def insert(labels, scores, filled, label, score):
     return filled + 1 if filled < k else k
 
 
-@njit(parallel=True, cache=True)
-def topk_csr(indptr, indices, data, labels, scores):
-    for row in prange(labels.shape[0]):
+@njit(cache=True, nogil=True)
+def topk_csr(indptr, indices, data, first, last, labels, scores):
+    for row in range(first, last):
         filled = 0
         for at in range(indptr[row], indptr[row + 1]):
             filled = insert(labels[row], scores[row], filled, np.int64(indices[at]), data[at])
 
 
-@njit(parallel=True, cache=True)
-def topk_dense(block, labels, scores):
-    for row in prange(block.shape[0]):
+@njit(cache=True, nogil=True)
+def topk_dense(block, first, last, labels, scores):
+    for row in range(first, last):
         filled = 0
         for column in range(block.shape[1]):
             filled = insert(labels[row], scores[row], filled, column, block[row, column])
@@ -69,13 +68,13 @@ def hits(indptr, indices, labels):
     return hits
 
 
-@njit(parallel=True, cache=True)
+@njit(cache=True, nogil=True)
 def largest_gains(indptr, indices, weights, k):
     """Return the k largest weights among each row's labels: the best attainable ranking."""
     n_rows = indptr.shape[0] - 1
     best = np.zeros((n_rows, k))
     labels = np.empty((n_rows, k), dtype=np.int64)
-    for row in prange(n_rows):
+    for row in range(n_rows):
         filled = 0
         for at in range(indptr[row], indptr[row + 1]):
             label = indices[at]

@@ -1,7 +1,15 @@
 """How many threads a piece of work may use, said once for every library underneath.
 
-numba, BLAS, faiss and torch each keep a thread count of their own. ``limit`` sets them all for
-the length of a ``with`` block, so that ``n_threads`` means the same in every method.
+Our own kernels are dealt to threads of Python; BLAS, faiss and torch each keep a thread count of
+their own. ``limit`` sets them all for the length of a ``with`` block, so that ``n_threads`` means
+the same in every method.
+
+BLAS has one count for the whole process. While several threads have limits it gets the smallest,
+and once the last of them is done, what it had before the first.
+
+A process that was forked has none of its parent's threads, but OpenMP, on which faiss and torch
+build, waits for them for ever. So in such a process these libraries run on one thread, which asks
+nobody. Our own kernels are compiled without numba's threads, which would end the process instead.
 """
 
 from __future__ import annotations
@@ -11,9 +19,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -22,6 +30,8 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 # Rows that a thread answers at a time.
 _BLOCK = 1024
+# Pieces of work for each thread: enough to even out rows of different length.
+_PIECES = 8
 
 
 def available() -> int:
@@ -40,18 +50,59 @@ def resolve(n_threads: int | None) -> int:
     return available() if n_threads is None or n_threads == -1 else n_threads
 
 
+def current() -> int:
+    """Return how many threads work that the calling thread starts may use.
+
+    >>> with limit(1):
+    ...     current()
+    1
+    """
+    return getattr(_of_this_thread, "n_threads", None) or available()
+
+
 @contextmanager
 def limit(n_threads: int | None) -> Iterator[int]:
-    """Run the block with ``n_threads`` threads in numba, BLAS, faiss and (if in use) torch.
+    """Run the block with ``n_threads`` threads, of our own and in BLAS, faiss and torch.
 
     None leaves them as they are, at every core, and costs nothing.
     """
-    with _taking_turns():
-        if n_threads is None:
-            yield available()
-            return
-        with _set(resolve(n_threads)) as wanted:
+    if n_threads is None and not _is_forked:
+        yield available()
+        return
+    wanted, before = resolve(n_threads), getattr(_of_this_thread, "n_threads", None)
+    _of_this_thread.n_threads = wanted
+    try:
+        with _libraries_at(1 if _is_forked else wanted):
             yield wanted
+    finally:
+        _of_this_thread.n_threads = before
+
+
+def deal(work: Callable[[int, int], None], n_rows: int, least: int = 1) -> None:
+    """Do ``work(first, last)`` for all of ``n_rows``, dealt to threads where they are many.
+
+    Parameters
+    ----------
+    work : callable
+        Lets go of Python's lock, as kernels do that are compiled with ``nogil=True``.
+    n_rows : int
+    least : int
+        Rows for which a thread is worth its while.
+
+    >>> from labelspace import threads
+    >>> done = []
+    >>> threads.deal(lambda first, last: done.extend(range(first, last)), 100)
+    >>> sorted(done) == list(range(100))
+    True
+    """
+    n_threads = min(current(), n_rows // least)
+    if n_threads <= 1:
+        work(0, n_rows)
+        return
+    n_pieces = min(n_rows, _PIECES * n_threads)
+    ends = [n_rows * piece // n_pieces for piece in range(n_pieces + 1)]
+    with ThreadPoolExecutor(n_threads, initializer=_work_alone) as pool:
+        list(pool.map(work, ends[:-1], ends[1:]))
 
 
 def train_in_parallel(
@@ -61,7 +112,7 @@ def train_in_parallel(
 
     Each uses one thread, so that its sums are added in the same order however many run.
     """
-    with limit(1), ThreadPoolExecutor(resolve(n_threads)) as pool:
+    with limit(1), ThreadPoolExecutor(resolve(n_threads), initializer=_work_alone) as pool:
         return list(pool.map(train, seeds))
 
 
@@ -72,55 +123,94 @@ def in_blocks(
     starts = range(0, X.shape[0], _BLOCK)
     if len(starts) <= 1:
         return [answer(X)]
-    with ThreadPoolExecutor(resolve(n_threads)) as pool:
+    with ThreadPoolExecutor(resolve(n_threads), initializer=_work_alone) as pool:
         return list(pool.map(lambda start: answer(X[start : start + _BLOCK]), starts))
 
 
-# Where there is neither OpenMP nor TBB, numba ends the process if two Python threads run parallel
-# kernels at once; then callers take turns.
-_turn = threading.RLock()
+_of_this_thread = threading.local()
 
 
-def _taking_turns() -> AbstractContextManager[Any]:
-    import numba
+def _work_alone() -> None:
+    """Let the calling thread, one of many that share some work, start no others."""
+    _of_this_thread.n_threads = 1
 
-    try:
-        safe = numba.threading_layer() != "workqueue"
-    except ValueError:  # no parallel kernel has run yet, so nobody knows
-        safe = False
-    return nullcontext() if safe else _turn
+
+class _Limit(NamedTuple):
+    thread: int
+    n_threads: int
+
+
+class _Libraries(NamedTuple):
+    """What has a thread count: BLAS one for the process, OpenMP one for each calling thread."""
+
+    blas: list[Any]
+    openmp: ThreadpoolController
+
+
+# Limits in force, and what BLAS and torch had before the first of them.
+_limits: list[_Limit] = []
+_before: dict[str, int] = {}
+_lock = threading.Lock()
+_is_forked = False
 
 
 @contextmanager
-def _set(wanted: int) -> Iterator[int]:
+def _libraries_at(wanted: int) -> Iterator[None]:
     import faiss
-    import numba
 
-    numba_before = numba.get_num_threads()
+    libraries = _libraries(len(sys.modules))
     faiss_before = faiss.omp_get_max_threads()
+    mine = _Limit(threading.get_ident(), wanted)
+    # torch sets OpenMP's count too, so this is what has to be put back last.
+    with libraries.openmp.limit(limits=wanted):
+        with _lock:
+            _limits.append(mine)
+            _set_shared(libraries.blas)
+        faiss.omp_set_num_threads(wanted)
+        try:
+            yield
+        finally:
+            with _lock:
+                if mine in _limits:  # else it is another process's, which has been forked
+                    _limits.remove(mine)
+                _set_shared(libraries.blas)
+            faiss.omp_set_num_threads(faiss_before)
+
+
+def _set_shared(blas: list[Any]) -> None:
+    """Give what all threads share the smallest count that is wanted, or what it had before."""
+    wanted = min((one.n_threads for one in _limits), default=None)
+    for library in blas:
+        before = _before.setdefault(library.filepath, library.num_threads)
+        library.set_num_threads(before if wanted is None else wanted)
     torch = sys.modules.get("torch")
-    torch_before = torch.get_num_threads() if torch is not None else None
-    # numba cannot go beyond the pool that it started with.
-    numba.set_num_threads(min(wanted, numba.config.NUMBA_NUM_THREADS))
-    faiss.omp_set_num_threads(wanted)
-    if torch is not None:
-        torch.set_num_threads(wanted)
-    try:
-        with _libraries(len(sys.modules)).limit(limits=wanted):
-            yield wanted
-    finally:
-        numba.set_num_threads(numba_before)
-        faiss.omp_set_num_threads(faiss_before)
-        if torch is not None:
-            torch.set_num_threads(torch_before)
+    if torch is not None and hasattr(torch, "set_num_threads"):  # else it is being imported
+        before = _before.setdefault("torch", torch.get_num_threads())
+        torch.set_num_threads(before if wanted is None else wanted)
+    if wanted is None:
+        _before.clear()
 
 
 @lru_cache(maxsize=1)
-def _libraries(n_modules: int) -> ThreadpoolController:
+def _libraries(n_modules: int) -> _Libraries:
     """Return the BLAS and OpenMP libraries in use, looked for again once more is imported.
 
     To look for them takes longer than a prediction for one row.
     """
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    found = ThreadpoolController()
+    blas = found.select(user_api="blas").lib_controllers
+    return _Libraries(blas, found.select(user_api="openmp"))
+
+
+def _after_fork() -> None:
+    """Forget the threads of the parent process, and the lock that one of them may have held."""
+    global _is_forked, _lock
+    _is_forked = True
+    _lock = threading.Lock()
+    _limits[:] = [one for one in _limits if one.thread == threading.get_ident()]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace import _topk_kernels as _kernels
+from labelspace import threads
 
 NO_LABEL = -1
+# Rows for which another thread is worth its while.
+_FEW_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -95,12 +98,21 @@ def topk_csr(scores: csr_matrix, k: int) -> TopK:
     """
     top = TopK.empty(scores.shape[0], k)
     data = np.ascontiguousarray(scores.data, dtype=np.float32)
-    _kernels.topk_csr(scores.indptr, scores.indices, data, top.labels, top.scores)
+
+    def rank(first: int, last: int) -> None:
+        _kernels.topk_csr(scores.indptr, scores.indices, data, first, last, top.labels, top.scores)
+
+    threads.deal(rank, len(top), _FEW_ROWS)
     return top
 
 
 def topk_dense(scores: NDArray[np.floating], k: int) -> TopK:
     """Return the ``k`` largest entries of each row of a dense block of scores."""
     top = TopK.empty(scores.shape[0], k)
-    _kernels.topk_dense(np.ascontiguousarray(scores, dtype=np.float32), top.labels, top.scores)
+    block = np.ascontiguousarray(scores, dtype=np.float32)
+
+    def rank(first: int, last: int) -> None:
+        _kernels.topk_dense(block, first, last, top.labels, top.scores)
+
+    threads.deal(rank, len(top), _FEW_ROWS)
     return top

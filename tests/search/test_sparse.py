@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
+from labelspace import threads
 from labelspace.search.sparse import SparseIndex
 
 
@@ -51,13 +51,10 @@ def test_number_of_threads_does_not_matter(n_rows: int) -> None:
     rng = np.random.default_rng(0)
     keys, X = sparse(rng, 200, 30), sparse(rng, n_rows, 30)
     index = SparseIndex(keys)
-    usual = index.search(X, 5)
-    before = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
+    with threads.limit(3):
+        usual = index.search(X, 5)
+    with threads.limit(1):
         single = index.search(X, 5)
-    finally:
-        numba.set_num_threads(before)
     np.testing.assert_array_equal(usual.labels, single.labels)
     np.testing.assert_array_equal(usual.scores, single.scores)
 

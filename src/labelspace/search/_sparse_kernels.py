@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from labelspace._topk_kernels import insert
 from labelspace.compiling import njit
 
 
-@njit(parallel=True, cache=True)
-def search(indptr, indices, data, key_ptr, key_ids, key_values, offsets, n_chunks, ids, scores):
-    """Fill ``ids`` and ``scores`` with the keys of largest inner product, best first.
+@njit(cache=True, nogil=True)
+def search(indptr, indices, data, key_ptr, key_ids, key_values, offsets, first, last, ids, scores):
+    """Fill ``ids`` and ``scores`` of some rows with the keys of largest inner product, best first.
 
-    Rows are dealt to ``n_chunks`` pieces of work; each holds one score per key, so memory does
-    not grow with the number of rows.
+    It holds one score per key, so memory does not grow with the number of rows.
     """
-    n_rows = indptr.shape[0] - 1
-    for chunk in prange(n_chunks):
-        totals = np.empty(offsets.shape[0], dtype=np.float32)
-        for row in range(chunk * n_rows // n_chunks, (chunk + 1) * n_rows // n_chunks):
-            for key in range(offsets.shape[0]):
-                totals[key] = offsets[key]
-            for at in range(indptr[row], indptr[row + 1]):
-                value = data[at]
-                feature = indices[at]
-                for place in range(key_ptr[feature], key_ptr[feature + 1]):
-                    totals[key_ids[place]] += value * key_values[place]
-            _keep_largest(totals, ids[row], scores[row])
+    totals = np.empty(offsets.shape[0], dtype=np.float32)
+    for row in range(first, last):
+        for key in range(offsets.shape[0]):
+            totals[key] = offsets[key]
+        for at in range(indptr[row], indptr[row + 1]):
+            value = data[at]
+            feature = indices[at]
+            for place in range(key_ptr[feature], key_ptr[feature + 1]):
+                totals[key_ids[place]] += value * key_values[place]
+        _keep_largest(totals, ids[row], scores[row])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _keep_largest(totals, ids, scores):
     """Keep a sorted list of the largest; keys come in order, so a tie leaves the earlier one."""
     k = ids.shape[0]

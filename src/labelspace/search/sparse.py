@@ -8,16 +8,17 @@ per key and thread, however many rows are asked.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from labelspace import threads
 from labelspace.search import _sparse_kernels
 from labelspace.store import Storable
 from labelspace.topk import TopK
 
-CHUNKS_PER_THREAD = 8  # enough for threads to even out rows of different length
+# Rows for which another thread is worth its while.
+_FEW_ROWS = 8
 
 
 class SparseIndex(Storable):
@@ -95,17 +96,15 @@ class SparseIndex(Storable):
         A key that shares no feature with the row scores its offset; ties go to the smaller id.
         """
         found = TopK.empty(X.shape[0], min(k, self.n_keys))
-        if X.shape[0] and found.k:
+        if not found.k:
+            return found
+        data = np.ascontiguousarray(X.data, dtype=np.float32)
+        lists = (self.inverted.indptr, self.inverted.indices, self.inverted.data, self.offsets)
+
+        def search(first: int, last: int) -> None:
             _sparse_kernels.search(
-                X.indptr,
-                X.indices,
-                np.ascontiguousarray(X.data, dtype=np.float32),
-                self.inverted.indptr,
-                self.inverted.indices,
-                self.inverted.data,
-                self.offsets,
-                min(X.shape[0], CHUNKS_PER_THREAD * numba.get_num_threads()),
-                found.labels,
-                found.scores,
+                X.indptr, X.indices, data, *lists, first, last, found.labels, found.scores
             )
+
+        threads.deal(search, X.shape[0], _FEW_ROWS)
         return found

@@ -230,7 +230,7 @@ def test_blocks_of_any_size_give_the_same_corpus(
     labels = csr_matrix((rng.random((300, 9)) < 0.2).astype(np.float32))
     write_corpus(Corpus(features, labels), file, format="xc")
     whole = read(file, file.read_bytes())
-    monkeypatch.setattr("numba.get_num_threads", lambda: n_threads)
+    monkeypatch.setattr("labelspace.threads.current", lambda: n_threads)
     for size in (7, 64, 1000):
         monkeypatch.setattr(xc_blocks, "BLOCK_SIZE", size)
         pieces = read(file, file.read_bytes())

@@ -9,10 +9,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BufferedReader
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from labelspace import threads
 from labelspace.data.formats import _xc_kernels as kernels
 
 BLOCK_SIZE = 1 << 20
@@ -75,7 +75,7 @@ def parse_blocks(
         )
         return block
 
-    n_threads = numba.get_num_threads()
+    n_threads = threads.current()
     if n_threads == 1:
         yield from map(parse, text_blocks(stream))
         return
