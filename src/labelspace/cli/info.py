@@ -61,7 +61,7 @@ def _calibration(model: dict[str, Any]) -> dict[str, Any]:
 
 def _of_corpus(path: Path, fields: Fields | None) -> dict[str, Any]:
     with progress.task(f"Reading {path}"):
-        corpus = data.read_corpus(path, fields=fields)
+        corpus = data.read_corpus(path, fields=fields, needs_labels=False)
     shown = {"format": format_of(path), **_understood(corpus)}
     return shown | data.describe(corpus).as_dict() | {"first_rows": _first_rows(corpus)}
 

@@ -197,6 +197,7 @@ SPOILED: dict[str, tuple[str | bytes, str]] = {
         "line 1: this looks like the names of columns (dc_title, gnd_subjects); say which to read",
     ),
     "JSON with other members": ('{"titel": "Roses", "sw": ["a"]}\n', "say with --text which of t"),
+    "JSON object over lines": ('{\n "data": []\n}\n', "is one JSON object over several lines; wri"),
     "JSON label of no kind": (
         '{"title": "Roses", "tags": [["a"]]}\n',
         "line 1: a label is a list in a list; write its name",

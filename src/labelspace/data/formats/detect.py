@@ -93,6 +93,11 @@ def _format_of_text(head: bytes, path: Path, fields: Fields) -> str:
     if not telling:
         raise DataError(f"{path} holds no rows; give a file with at least one.")
     first = telling[0]
+    if first.strip() == b"{":
+        raise DataError(
+            f"{path} is one JSON object over several lines; write an array of objects, or an "
+            "object per line."
+        )
     if _is_json(first):
         return "jsonl"
     if _JSON_ARRAY.match(head):

@@ -181,7 +181,8 @@ def _text_columns(
     if not found:
         raise DataError(
             f"{where} is a table with the columns {_listed(columns)}: say with --text which of "
-            "them hold the text, as in --text title,abstract."
+            "them hold the text, as in --text title,abstract (and --no-header if the first row is "
+            "data)."
         )
     guessed.append(f"text from {' and '.join(found)}")
     return tuple(columns.index(name) for name in found)
