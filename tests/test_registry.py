@@ -17,6 +17,7 @@ pytest.importorskip("torch")
 
 # Bases of what is stored, never stored themselves.
 ABSTRACT = {
+    "FeaturesHolder",
     "AutoencoderSettings",
     "LabelRanker",
     "Settings",

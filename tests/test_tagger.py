@@ -180,7 +180,10 @@ def test_explain_names_labels_and_training_texts():
     assert {reason.label for reason in why} == {"blue", "cone"}
     voters = [reason for reason in why[0].reasons if reason.kind == "example"]
     assert voters
-    assert all(why[0].label in LABELS[int(reason.name)] for reason in voters)
+    assert all(why[0].label in LABELS[reason.id] for reason in voters)
+    assert all(reason.name == TEXTS[reason.id] for reason in voters)
+    without = Tagger("knn", keep_texts=0).fit(TEXTS, LABELS).explain("a blue cone", k=1)[0]
+    assert all(reason.name == str(reason.id) for reason in without.reasons)
 
 
 def test_explain_names_words():

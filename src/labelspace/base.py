@@ -23,6 +23,7 @@ from labelspace import metrics, store, threads
 from labelspace.calibration import Calibration, Threshold, checked_threshold
 from labelspace.csr import NamedColumns, canonical
 from labelspace.errors import DataError, UsageError
+from labelspace.frames import feature_frame, is_frame
 from labelspace.labels import LabelEncoder
 from labelspace.parameters import (
     CorpusShape,
@@ -32,6 +33,7 @@ from labelspace.parameters import (
     resolve_settings,
     whole,
 )
+from labelspace.responses import Responses
 from labelspace.topk import NO_LABEL, TopK
 
 # Labels of a row at most where a threshold alone decides.
@@ -67,7 +69,7 @@ def _has(hook: str) -> Any:
     return available_if(lambda self: getattr(type(self), hook) is not getattr(LabelRanker, hook))
 
 
-class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
+class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
     """Base of all estimators.
 
     Parameters
@@ -127,7 +129,8 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         X : sparse or dense array of shape (n_examples, n_features)
         Y : 0-1 matrix (n_examples, n_labels), list of label lists, or one class per row
 
-        Both may come with names of their columns, as ``labelspace.NamedColumns``.
+        Both may come with names of their columns, as ``labelspace.NamedColumns`` or as frames of
+        pandas, polars or pyarrow; labels may be a column of such a frame as well.
         """
         self._validate_params()
         self._check_goal(self.threshold)
@@ -185,12 +188,16 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         default to the estimator's parameters.
         """
         check_is_fitted(self, "_labels")
+        k, least = (1, None) if self._labels.kind == "classes" else self.limits(k, threshold)
+        return self.chosen(self.predict_topk(X, k), least)
+
+    def chosen(self, top: TopK, least: float | None = None) -> Any:
+        """Return a ranking as ``predict`` gives it: labels scored ``least`` or more, or classes."""
         if self._labels.kind == "classes":
-            best = self.predict_topk(X, 1).labels[:, 0]
+            best = top.labels[:, 0]
             most_common = int(np.argmax(self.label_counts_))
             return self.classes_[np.where(best == NO_LABEL, most_common, best)]
-        k, least = self.limits(k, threshold)
-        return self.predict_topk(X, k).to_csr(self.n_labels_, threshold=least)
+        return top.to_csr(self.n_labels_, threshold=least)
 
     def limits(self, k: int | None = None, threshold: Threshold = None) -> tuple[int, float | None]:
         """Return how many labels ``predict`` gives at most, and the score that they need.
@@ -304,6 +311,8 @@ class LabelRanker(store.Storable, ClassifierMixin, BaseEstimator):
         names = None
         if isinstance(X, NamedColumns):
             X, names = X.values, list(X.names)
+        elif is_frame(X):
+            X, names = feature_frame(X, None if reset else vars(self)["feature_names_"])
         X = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=np.float32, accept_large_sparse=True
         )

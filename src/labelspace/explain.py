@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
+from sklearn.utils.validation import check_is_fitted
 
 from labelspace.base import Explanation, LabelRanker, Reason
+from labelspace.data.rows import is_matrix, one_text
+from labelspace.data.text.excerpts import Excerpts
 from labelspace.errors import UsageError
 from labelspace.search.sparse import SparseIndex
 
@@ -24,13 +27,14 @@ from labelspace.search.sparse import SparseIndex
 class NamedReason:
     """One thing that spoke for a label.
 
-    ``kind`` and ``weight`` are as in ``labelspace.Reason``; ``name`` is the word, the label or the
-    number of the training row.
+    ``kind``, ``weight`` and ``id`` are as in ``labelspace.Reason``; ``name`` is the word, the
+    label, or the beginning of the training text (its number where no texts are kept).
     """
 
     kind: str
     name: str
     weight: float
+    id: int
 
 
 @dataclass(frozen=True)
@@ -47,14 +51,14 @@ def named(why: Explanation, names: Mapping[str, Callable[[int], str]]) -> NamedE
 
     >>> why = Explanation(0, 0.5, [Reason("feature", 7, 0.5)])
     >>> named(why, {"label": ["red"].__getitem__}).reasons
-    [NamedReason(kind='feature', name='7', weight=0.5)]
+    [NamedReason(kind='feature', name='7', weight=0.5, id=7)]
     """
     return NamedExplanation(
         names["label"](why.label),
         why.score,
         [
-            NamedReason(reason.kind, names.get(reason.kind, str)(reason.id), reason.weight)
-            for reason in why.reasons
+            NamedReason(one.kind, names.get(one.kind, str)(one.id), one.weight, one.id)
+            for one in why.reasons
         ],
     )
 
@@ -71,6 +75,48 @@ def explains_by_examples(estimator: LabelRanker, X: csr_matrix) -> bool:
     return any(
         reason.kind == "example" for row in explanations for why in row for reason in why.reasons
     )
+
+
+class NamedExplainer:
+    """What a tagger says of its answers; it has the attributes of a fitted ``Tagger``."""
+
+    estimator_: LabelRanker
+    features_: Any
+    excerpts_: Excerpts | None
+    features_of: Callable[[Any], csr_matrix]
+
+    def explain(self, row: Any, k: int | None = None, n_reasons: int = 5) -> list[NamedExplanation]:
+        """Return why each of the ``k`` best labels of a text, or of a row of features, was given.
+
+        Reasons are words of the text (features of the row), labels, or training texts (rows by
+        their number from 0 where no texts are kept), whichever the method goes by.
+        """
+        check_is_fitted(self, "estimator_")
+        if not hasattr(self.estimator_, "explain"):
+            raise UsageError(
+                f"{type(self.estimator_).__name__} cannot explain its answers: use a method that "
+                "votes, such as knn."
+            )
+        X = self.features_of(row if is_matrix(row) else [one_text(row)])
+        names = {
+            "label": self.estimator_._labels.name,
+            "feature": self.feature_name,
+            "example": self.excerpt,
+        }
+        return [named(why, names) for why in self.estimator_.explain(X, k, n_reasons)[0]]
+
+    def feature_name(self, column: int) -> str:
+        """Return the word of a feature, or its number as text."""
+        if self.features_ is not None:
+            return str(self.features_.name_of(column))
+        names = self.estimator_.feature_names_
+        return str(column if names is None else names[column])
+
+    def excerpt(self, row: int) -> str:
+        """Return the beginning of a training text, or the row's number where none is kept."""
+        excerpts = self.excerpts_
+        text = excerpts[row] if excerpts is not None and row < len(excerpts) else ""
+        return text or str(row)
 
 
 class Voters:

@@ -1,7 +1,8 @@
 """Labels as people give them, made into one 0-1 matrix.
 
 A user may hand over a 0-1 matrix (sparse or dense), a list of label lists (ids or names), or one
-class per row; names of columns may come with any of them (``NamedColumns``). ``LabelEncoder`` turns
+class per row; names of columns may come with any of them (``NamedColumns``), and a frame or column
+of pandas, polars or pyarrow is each of these (``frames``). ``LabelEncoder`` turns
 each into CSR and remembers which it was, so that answers come back in the same form and labels seen
 later get the next free column. It is the one place where a model's label names are kept.
 """
@@ -21,6 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from labelspace.csr import NamedColumns
 from labelspace.errors import DataError
+from labelspace.frames import is_missing, labels_of
 from labelspace.store import Storable
 
 # More columns than this are a mistake (ids that are not counted from 0) rather than a label set.
@@ -108,6 +110,7 @@ class LabelEncoder(Storable):
                 "This estimator requires y to be passed, but the target y is None: "
                 "give the labels of each row."
             )
+        Y = labels_of(Y)
         if isinstance(Y, NamedColumns):
             Y = self._take_names(Y)
         kind = _kind(Y)
@@ -211,6 +214,11 @@ class LabelEncoder(Storable):
         try:
             new = sorted(set(labels) - known.keys())
         except TypeError:
+            if any(map(is_missing, labels)):
+                raise DataError(
+                    "A label is missing (None or NaN): leave it out, and give [] for a row "
+                    "without labels."
+                ) from None
             raise DataError(
                 "Labels of different kinds are mixed (such as names and numbers): "
                 "give either names or numbers."

@@ -116,6 +116,7 @@ SHARED_PARTS = (
     "data.formats.fields:Fields",
     "data.text.excerpts:Excerpts",
     "data.text.features:TextFeatures",
+    "data.text.transformers:Transformer",
     "deep.history:History",
     "deep.loop:TrainingState",
     "encoders.dense:DenseLayers",

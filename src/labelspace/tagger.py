@@ -14,15 +14,18 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelspace import models, progress, store
+from labelspace import metrics, models, progress, store
 from labelspace.base import LabelRanker
 from labelspace.calibration import Threshold
+from labelspace.composition import Composition
 from labelspace.csr import NamedColumns
 from labelspace.data.rows import count_rows, is_matrix, one_text, row_blocks
 from labelspace.data.text.excerpts import Excerpts, kept
 from labelspace.data.text.features import TextFeatures
+from labelspace.data.text.transformers import FeaturesHolder, features_for, trusting
 from labelspace.errors import DataError, ModelFileError, UsageError
-from labelspace.explain import NamedExplanation, explains_by_examples, named
+from labelspace.explain import NamedExplainer, explains_by_examples
+from labelspace.frames import given_labels, rows_of, tags_frame
 from labelspace.labels import LabelEncoder
 from labelspace.topk import TopK
 
@@ -30,7 +33,7 @@ from labelspace.topk import TopK
 BLOCK = 4096
 
 
-class Tagger(store.Storable, BaseEstimator):
+class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
     """Tag texts, or rows of features, with labels learned from tagged ones.
 
     Parameters
@@ -38,19 +41,22 @@ class Tagger(store.Storable, BaseEstimator):
     method : str or estimator, optional
         Name of a method (see ``labelspace methods``) or an estimator of ``labelspace.models``;
         the default method if not given.
-    features : TextFeatures, optional
-        How texts become features.
+    features : TextFeatures, transformer or str, optional
+        How texts become features: ``TextFeatures``, a text vectorizer of scikit-learn (or a
+        pipeline that begins with one), or ``"module:function"``, which makes anything that has
+        scikit-learn's ``fit`` and ``transform`` (see ``labelspace.data.text.transformers``).
     keep_texts : int, default=200
         Characters kept of each training text where the method explains its answers by examples,
         so that an explanation can show them; 0 keeps none.
     **parameters
-        Parameters of the method, such as ``n_threads=1``.
+        Parameters of the method, such as ``n_threads=1``. ``random_state`` is 0 unless given, so
+        that the same texts give the same tagger.
 
     Attributes
     ----------
     estimator_ : LabelRanker
         The fitted method.
-    features_ : TextFeatures, or None
+    features_ : TextFeatures, Transformer or None
         The fitted text features; None where it learned from features.
     excerpts_ : Excerpts, or None
         Beginnings of the training texts.
@@ -71,12 +77,13 @@ class Tagger(store.Storable, BaseEstimator):
     """
 
     fields_: Any = None
+    _parts = {"method": None, "features": TextFeatures, "keep_texts": None}
 
     def __init__(
         self,
         method: str | LabelRanker | None = None,
         *,
-        features: TextFeatures | None = None,
+        features: Any = None,
         keep_texts: int = 200,
         **parameters: Any,
     ) -> None:
@@ -90,25 +97,29 @@ class Tagger(store.Storable, BaseEstimator):
 
         Parameters
         ----------
-        rows : iterable of str, or matrix of shape (n_rows, n_features)
+        rows : iterable of str, matrix of shape (n_rows, n_features), or frame
             Texts are gone through once and need not be in memory. A matrix is sparse or a 2-d
-            array; ``labelspace.NamedColumns`` gives names to its features.
+            array; ``labelspace.NamedColumns`` gives names to its features. Of pandas, polars and
+            pyarrow a column of texts does, a frame of texts (joined in their order) or of numbers.
         labels : list of lists of str, or one str per row
-            Labels of each row. A 0-1 matrix or lists of column numbers do as well.
+            Labels of each row. A 0-1 matrix, lists of column numbers, and a frame or column of
+            these do as well.
         label_names : iterable of str, optional
             Names of the columns, where ``labels`` are a matrix or numbers.
         """
         estimator = self._new_estimator()
         encoder = LabelEncoder()
-        Y: Any = encoder.learn(_with_names(labels, label_names))
+        Y: Any = encoder.learn(given_labels(labels, label_names))
+        rows = rows_of(rows)
         features = excerpts = None
         if not is_matrix(rows):
-            features = TextFeatures() if self.features is None else clone(self.features)
+            features = features_for(self.features)
             excerpts = Excerpts(self.keep_texts) if self.keep_texts > 0 else None
             with progress.task("Turning texts into features"):
                 rows = features.fit_transform(kept(rows, excerpts))
             _check_texts(rows, Y)
         estimator.fit(rows, Y if encoder.names is None else NamedColumns(Y, encoder.names))
+        estimator._labels = encoder  # it knows in which form labels came, so that answers have it
         self.estimator_, self.features_ = estimator, features
         self.excerpts_ = None
         if excerpts is not None and explains_by_examples(estimator, rows):
@@ -127,6 +138,7 @@ class Tagger(store.Storable, BaseEstimator):
             return self.fit(rows, labels, label_names)
         if why := self.why_it_cannot_learn():
             raise UsageError(why)
+        rows = rows_of(rows)
         texts = None if is_matrix(rows) or isinstance(rows, str) else list(rows)
         X = self.features_of(rows if texts is None else texts)
         return self.learn_rows(X, labels, label_names, texts)
@@ -142,7 +154,7 @@ class Tagger(store.Storable, BaseEstimator):
 
         ``texts`` are those that the rows were made from, where there are any.
         """
-        self.estimator_.partial_fit(X, _with_names(labels, label_names))
+        self.estimator_.partial_fit(X, given_labels(labels, label_names))
         if self.excerpts_ is not None:
             self.excerpts_.extend(text or "" for text in texts or [None] * (count_rows(X) or 0))
         return self
@@ -172,20 +184,26 @@ class Tagger(store.Storable, BaseEstimator):
         return self.tag_many([one_text(text)], k, threshold)[0]
 
     def tag_many(
-        self, rows: Any, k: int | None = None, threshold: Threshold = None
-    ) -> list[list[tuple[str, float]]]:
-        """Return what ``tag`` gives for each of many rows, which is much quicker at once."""
+        self, rows: Any, k: int | None = None, threshold: Threshold = None, as_frame: bool = False
+    ) -> Any:
+        """Return what ``tag`` gives for each of many rows, which is much quicker at once.
+
+        With ``as_frame`` it is a frame with a line for each label given: ``row`` (number from 0,
+        or index in pandas), ``label``, ``score``; of the package that ``rows`` come from.
+        """
         check_is_fitted(self, "estimator_")
         k, least = self.limits(k, threshold)
-        return [
+        tags = [
             [(self.labels_.name(label), score) for label, score in top.given(row, least)]
             for top in self.ranked(rows, k)
             for row in range(len(top))
         ]
+        return tags_frame(rows, tags) if as_frame else tags
 
     def predict_topk(self, rows: Any, k: int | None = None) -> TopK:
         """Return the columns of the ``k`` best labels of each row with their scores."""
         check_is_fitted(self, "estimator_")
+        rows = rows_of(rows)
         n_rows = count_rows(rows)
         doing = "Ranking labels" if n_rows is None else f"Ranking labels for {n_rows:,} rows"
         parts = []
@@ -197,16 +215,17 @@ class Tagger(store.Storable, BaseEstimator):
 
     def ranked(self, rows: Any, k: int | None = None, block: int = BLOCK) -> Iterator[TopK]:
         """Yield what ``predict_topk`` gives, ``block`` rows at a time, as soon as they are read."""
+        rows = rows_of(rows)
         if not is_matrix(rows):
             self._check_takes_text()
         blocks = row_blocks(rows, block)
         return (self.estimator_.predict_topk(self.features_of(part), k) for part in blocks)
 
-    def predict(self, rows: Any, k: int | None = None, threshold: Threshold = None) -> csr_matrix:
-        """Return a 0-1 CSR matrix of the best labels of each row."""
+    def predict(self, rows: Any, k: int | None = None, threshold: Threshold = None) -> Any:
+        """Return a 0-1 CSR matrix of the best labels, or classes if one per row was learned."""
         check_is_fitted(self, "estimator_")
-        k, least = self.limits(k, threshold)
-        return self.predict_topk(rows, k).to_csr(self.estimator_.n_labels_, threshold=least)
+        k, least = (1, None) if self.labels_.kind == "classes" else self.limits(k, threshold)
+        return self.estimator_.chosen(self.predict_topk(rows, k), least)
 
     def limits(self, k: int | None = None, threshold: Threshold = None) -> tuple[int, float | None]:
         """Return how many labels are given at most, and the score that they need."""
@@ -215,38 +234,39 @@ class Tagger(store.Storable, BaseEstimator):
     def score(self, rows: Any, labels: Any) -> float:
         """Return P@1: the share of rows (0 to 1) whose best label is right."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.score(self.features_of(rows), labels)
+        return self.evaluate(rows, labels, ks=(1,))["P@1"] / 100.0
 
-    def explain(self, row: Any, k: int | None = None, n_reasons: int = 5) -> list[NamedExplanation]:
-        """Return why each of the ``k`` best labels of a text, or of a row of features, was given.
+    def evaluate(
+        self,
+        rows: Any,
+        labels: Any,
+        label_names: Iterable[str] | None = None,
+        *,
+        ks: Sequence[int] = metrics.KS,
+        **propensity: Any,
+    ) -> dict[str, float]:
+        """Return P@k, nDCG@k, PSP@k and PSnDCG@k on tagged rows, in percent.
 
-        Reasons are words of the text (features of the row), labels, or training rows by their
-        number from 0, whichever the method goes by.
+        ``A`` and ``B`` are constants of the propensities (see ``labelspace.metrics``). Where
+        scores are probabilities, ``ECE`` is their expected calibration error.
         """
-        check_is_fitted(self, "estimator_")
-        if not hasattr(self.estimator_, "explain"):
-            raise UsageError(
-                f"{type(self.estimator_).__name__} cannot explain its answers: use a method that "
-                "votes, such as knn."
-            )
-        X = self.features_of(row if is_matrix(row) else [one_text(row)])
-        names = {"label": self.labels_.name, "feature": self.feature_name}
-        return [named(why, names) for why in self.estimator_.explain(X, k, n_reasons)[0]]
+        top = self.predict_topk(rows, max(ks))
+        Y = self.labels_.encode(given_labels(labels, label_names), len(top))
+        ranker = self.estimator_
+        counts: Any = {"label_counts": ranker.label_counts_, "n_examples": ranker.n_examples_}
+        figures = metrics.evaluate(Y, top, ks=ks, **counts, **propensity)
+        if ranker.gives_probabilities:
+            figures["ECE"] = metrics.calibration_error(Y, top)
+        return figures
 
     def features_of(self, rows: Any) -> csr_matrix:
         """Return rows as the estimator takes them: texts as their features, a matrix as it is."""
+        rows = rows_of(rows)
         if is_matrix(rows):
             return rows
         self._check_takes_text()
         assert self.features_ is not None
         return self.features_.transform(rows)
-
-    def feature_name(self, column: int) -> str:
-        """Return the word of a feature, or its number as text."""
-        if self.features_ is not None:
-            return str(self.features_.name_of(column))
-        names = self.estimator_.feature_names_
-        return str(column if names is None else names[column])
 
     @property
     def takes_text(self) -> bool:
@@ -273,9 +293,14 @@ class Tagger(store.Storable, BaseEstimator):
         store.save(self if self.takes_text else self.estimator_, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Tagger:
-        """Read a tagger from the folder ``path``; an estimator there becomes one of features."""
-        loaded = store.load(path)
+    def load(cls, path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Tagger:
+        """Read a tagger from the folder ``path``; an estimator there becomes one of features.
+
+        ``trusted`` are functions, as ``"module:function"``, that the model may call to make its
+        features; no others are called.
+        """
+        with trusting(trusted):
+            loaded = store.load(path)
         if isinstance(loaded, cls):
             return loaded
         if isinstance(loaded, LabelRanker):
@@ -292,35 +317,10 @@ class Tagger(store.Storable, BaseEstimator):
         made.estimator_, made.features_, made.excerpts_ = estimator, None, None
         return made
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the tagger's own parameters and those given for the method."""
-        shown: dict[str, Any] = {
-            "method": self.method,
-            "features": self.features,
-            "keep_texts": self.keep_texts,
-        }
-        for name, part in list(shown.items()):
-            if deep and isinstance(part, BaseEstimator):
-                shown |= {f"{name}__{key}": value for key, value in part.get_params().items()}
-        return shown | self.parameters
-
-    def set_params(self, **parameters: Any) -> Tagger:
-        """Set parameters of the tagger, its method or (``features__ngrams=2``) its features."""
-        for name, value in parameters.items():
-            owner, nested, key = name.partition("__")
-            if nested and owner == "features" and self.features is None:
-                self.features = TextFeatures()
-            if nested and owner in ("method", "features"):
-                getattr(self, owner).set_params(**{key: value})
-            elif name in ("method", "features", "keep_texts"):
-                setattr(self, name, value)
-            else:
-                self.parameters = {**self.parameters, name: value}
-        return self
-
     def _new_estimator(self) -> LabelRanker:
         if self.method is None or isinstance(self.method, str):
-            return models.make(self.method or models.DEFAULT_METHOD, **self.parameters)
+            name = self.method or models.DEFAULT_METHOD
+            return models.make(name, **{"random_state": 0, **self.parameters})
         if not isinstance(self.method, LabelRanker):
             raise UsageError(
                 f"method is a {type(self.method).__name__}, which is no method: give a name such "
@@ -334,12 +334,6 @@ class Tagger(store.Storable, BaseEstimator):
                 "This model was trained on features, so it cannot take text: give rows with the "
                 f"same {self.estimator_.n_features_in_:,} features."
             )
-
-
-def _with_names(labels: Any, label_names: Iterable[str] | None) -> Any:
-    if isinstance(labels, Iterator):
-        labels = list(labels)
-    return labels if label_names is None else NamedColumns(labels, list(label_names))
 
 
 def _check_texts(X: csr_matrix, Y: csr_matrix) -> None:

@@ -112,7 +112,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         """Learn the features and return the rows of these texts, as float32 CSR."""
         self._validate_params()
         _check_sizes(self.ngrams, self.char_ngrams)
-        checked = _strings(texts)
+        checked = strings(texts)
         words: list[str] = []
         if self.n_hashes is not None:
             counts = self._hashed(checked)
@@ -135,7 +135,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
     def transform(self, texts: Iterable[str]) -> csr_matrix:
         """Return the rows of texts, as float32 CSR; unknown words are passed over."""
         check_is_fitted(self, "idf_")
-        checked = _strings(texts)
+        checked = strings(texts)
         if self.n_hashes is not None:
             return self._weighted(self._hashed(checked))
         token_lists = (self._tokens(text) for text in checked)
@@ -244,7 +244,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         return made
 
 
-def _strings(texts: Iterable[str]) -> Iterator[str]:
+def strings(texts: Iterable[str]) -> Iterator[str]:
     """Yield texts; anything that is not one is an error that says where."""
     if isinstance(texts, (str, bytes)):
         raise DataError("A single text was given where a list of texts is needed: write [text].")
