@@ -37,7 +37,7 @@ def measure(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     tagger = Tagger(random_state=0)
     names = corpus.label_names
     tagger.fit((corpus.texts or [])[rows], corpus.Y[rows], label_names=names).save(model)
-    texts = (read_corpus(data_home() / trial.corpus / "test.tsv.xz").texts or [])[:2000]
+    texts = list(read_corpus(data_home() / trial.corpus / "test.tsv.xz").texts or ())[:2000]
     server = Server(model)
     try:
         yield trial, under_load(server, texts, quick=source.quick)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.csr import NamedColumns, canonical
+from labelspace.data.formats.streamed import taken
 from labelspace.errors import DataError, LabelspaceWarning
 
 if TYPE_CHECKING:
@@ -29,11 +30,12 @@ class Corpus:
         Features; None where the corpus has only text.
     Y : csr_matrix of float32 ones (n_examples, n_labels)
         Labels.
-    texts : list of str, or None
-        The examples as text.
+    texts : sequence of str, or None
+        The examples as text; those of a large table stay in its file, and are read again each time
+        they are gone through.
     label_names, feature_names : list of str, or None
         Names of the columns of ``Y`` and ``X``.
-    ids : list of str, or None
+    ids : sequence of str, or None
         The examples' identifiers, where their file has any.
     reading : Reading, or None
         How the file was understood, where it was a table.
@@ -54,10 +56,10 @@ class Corpus:
 
     X: csr_matrix | None
     Y: csr_matrix
-    texts: list[str] | None = None
+    texts: Sequence[str] | None = None
     label_names: list[str] | None = None
     feature_names: list[str] | None = None
-    ids: list[str] | None = None
+    ids: Sequence[str] | None = None
     reading: Reading | None = None
 
     def __post_init__(self) -> None:
@@ -99,7 +101,7 @@ class Corpus:
         return int(self.Y.shape[1])
 
     @property
-    def rows(self) -> list[str] | NamedColumns | csr_matrix:
+    def rows(self) -> Sequence[str] | NamedColumns | csr_matrix:
         """The examples as a model takes them: features, with their names, or texts."""
         if self.X is None:
             return self.texts or []
@@ -122,10 +124,10 @@ class Corpus:
         return Corpus(
             X=self.X[chosen] if self.X is not None else None,
             Y=self.Y[chosen],
-            texts=[self.texts[row] for row in chosen] if self.texts is not None else None,
+            texts=taken(self.texts, chosen.tolist()) if self.texts is not None else None,
             label_names=self.label_names,
             feature_names=self.feature_names,
-            ids=[self.ids[row] for row in chosen] if self.ids is not None else None,
+            ids=taken(self.ids, chosen.tolist()) if self.ids is not None else None,
             reading=self.reading,
         )
 

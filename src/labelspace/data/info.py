@@ -140,11 +140,12 @@ def _count_duplicates(corpus: Corpus) -> tuple[int, int]:
     """
     features: set[bytes] = set()
     rows: set[bytes] = set()
+    texts = iter(corpus.texts or ())
     for row in range(len(corpus)):
         if corpus.X is not None:
             content = _row_bytes(corpus.X, row, with_values=True)
         else:
-            content = corpus.texts[row].encode("utf-8", "surrogatepass") if corpus.texts else b""
+            content = next(texts, "").encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(content, digest_size=16).digest()
         features.add(digest)
         labels = _row_bytes(corpus.Y, row, with_values=False)

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from labelspace.data import Fields, read_corpus
+from labelspace.data import Fields, describe, read_corpus, write_corpus
 from labelspace.errors import DataError
+from labelspace.tagger import Tagger
 
 TITLES = ["Rosen, Pflege und Schnitt", 'Der "Ring" des Nibelungen', "Über den Buchdruck"]
 SUBJECTS = [["Garten", "Rosen"], ["Oper"], ["Buch", "Technik"]]
@@ -325,3 +326,22 @@ def test_line_breaks_inside_cells_count_as_lines(tmp_path: Path) -> None:
     path.write_text('text,tags\n"one\ntwo",a\nthree,b,c\n')
     with pytest.raises(DataError, match="line 4: there are 3 cells"):
         read_corpus(path)
+
+
+def test_texts_of_a_large_table_stay_in_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("labelspace.data.formats.table.MAX_KEPT", 20)
+    path = tmp_path / "corpus.csv"
+    path.write_text("id,text,tags\n" + "".join(f"{n},row {n},a;b\n" for n in range(9)))
+    corpus = read_corpus(path)
+    assert not isinstance(corpus.texts, list)
+    assert list(corpus.texts or ()) == list(corpus.texts or ()) == [f"row {n}" for n in range(9)]
+    assert list(corpus.ids or ()) == [str(n) for n in range(9)]
+    some = corpus.take([7, 2])
+    assert (some.texts, some.ids) == (["row 7", "row 2"], ["7", "2"])
+    tagger = Tagger("knn").fit(corpus.rows, corpus.Y, corpus.label_names)
+    assert len(tagger.predict_topk(corpus.rows)) == 9
+    write_corpus(corpus, tmp_path / "b.jsonl")
+    assert read_corpus(tmp_path / "b.jsonl").texts == [f"row {n}" for n in range(9)]
+    assert describe(corpus).duplicate_features == 0

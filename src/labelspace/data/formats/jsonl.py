@@ -63,6 +63,7 @@ def read_jsonl(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus
 def write_jsonl(corpus: Corpus, path: Path) -> None:
     """Write JSON lines, with names where they are unique and numbers elsewhere."""
     X, Y = corpus.X, corpus.Y
+    texts = None if corpus.texts is None else iter(corpus.texts)
     beside: dict[str, Sequence[str] | None] = {}
     label_words, beside[LABELS_FILE] = words_to_write(
         corpus.label_names, Y, _BLANK, path, LABELS_FILE
@@ -74,8 +75,8 @@ def write_jsonl(corpus: Corpus, path: Path) -> None:
     with names_kept_beside(path, beside), open_output(path) as file:
         for row in range(len(corpus)):
             members = []
-            if corpus.texts is not None:
-                members.append(f'"text": {json.dumps(corpus.texts[row], ensure_ascii=False)}')
+            if texts is not None:
+                members.append(f'"text": {json.dumps(next(texts), ensure_ascii=False)}')
             if X is not None:
                 members.append(f'"features": {_features(X, row, feature_words)}')
             labels = Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -16,10 +16,14 @@ from labelspace.data.formats.column_spec import ColumnSpec
 from labelspace.data.formats.fields import Fields, Roles, find_roles
 from labelspace.data.formats.label_cells import SAMPLE, LabelSplitter, is_set
 from labelspace.data.formats.names import LABELS_FILE, NameFile
+from labelspace.data.formats.streamed import Streamed
 from labelspace.data.formats.word_rows import WordRows
 from labelspace.errors import DataError
 
 EXAMPLES = 3  # rows that are shown of a file
+MAX_KEPT = (
+    1 << 26
+)  # characters of text in memory; a larger table is read again when they are needed
 
 
 class Table:
@@ -175,19 +179,26 @@ def _collect(
     rows: Iterable[tuple[int, Sequence[Any]]],
     wanted: ColumnSpec,
 ) -> Corpus:
+    """Collect labels, and texts and ids as far as they are not too many to be kept."""
     texts: list[str] = []
-    ids: list[str] | None = [] if reader.roles.id is not None else None
+    ids: list[str] = []
     labels = WordRows()
     at_labels = reader.roles.labels or 0
+    n_rows = n_kept = 0
     for number, cells in rows:
         try:
-            texts.append(reader.text(cells))
+            text = reader.text(cells)
             labels.add(reader.labels(cells) if table.label_lines is None else cells[at_labels])
-            if ids is not None:
-                ids.append(reader.id(cells) or "")
         except ValueError as error:
             raise DataError(f"{table.path}, {table.place} {number}: {error}") from None
-    if not texts:
+        n_rows += 1
+        n_kept += len(text)
+        if n_kept <= MAX_KEPT:
+            texts.append(text)
+            ids.append(reader.id(cells) or "")
+        elif texts:
+            texts, ids = [], []
+    if not n_rows:
         raise DataError(f"{table.path} has a header but no rows; give at least one.")
     columns, placed = labels.place(
         table.path, LABELS_FILE, wanted.label_names, wanted.n_labels, beside=table.label_lines
@@ -195,4 +206,16 @@ def _collect(
     _, indptr = labels.arrays()
     Y = build_csr(np.ones(len(columns), np.float32), columns, indptr, placed.n_columns)
     Y.sum_duplicates()
-    return Corpus(None, Y, texts=texts, label_names=placed.names, ids=ids)
+
+    def column(kept: list[str], of_row: Callable[[Sequence[Any]], str | None]) -> Sequence[str]:
+        if len(kept) == n_rows:
+            return kept
+        return Streamed(lambda: (of_row(cells) or "" for _, cells in table.rows()), n_rows)
+
+    return Corpus(
+        None,
+        Y,
+        texts=column(texts, reader.text),
+        label_names=placed.names,
+        ids=column(ids, reader.id) if reader.roles.id is not None else None,
+    )
