@@ -25,6 +25,10 @@ class UsageError(LabelspaceError):
     """A method, parameter or option that does not exist or cannot take that value."""
 
 
+class AmbiguousLabel(UsageError):
+    """A name that several labels have; their keys or numbers tell them apart."""
+
+
 class LabelspaceWarning(UserWarning):
     """Something odd in the input that was handled, said once and with a count."""
 

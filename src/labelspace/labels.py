@@ -21,7 +21,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from labelspace.csr import NamedColumns
-from labelspace.errors import DataError
+from labelspace.errors import AmbiguousLabel, DataError
 from labelspace.frames import is_missing, labels_of
 from labelspace.store import Storable
 
@@ -52,8 +52,9 @@ class LabelEncoder(Storable):
     array([[0., 0., 1.]], dtype=float32)
     """
 
-    # Columns by name, with the names that they were made from; made when asked for, never stored.
-    _found: tuple[dict[str, int], list[Any]] | None = None
+    # Columns by name, those of names that several have, and the names that they were made from;
+    # made when asked for, never stored.
+    _found: tuple[dict[str, int], dict[str, list[int]], list[Any]] | None = None
 
     def __init__(self) -> None:
         self.kind: str | None = None
@@ -75,20 +76,32 @@ class LabelEncoder(Storable):
     def find(self, label: int | str) -> int | None:
         """Return the column of a label given by number or name; None if there is none such.
 
+        A name that several columns have is an error.
+
         >>> encoder = LabelEncoder()
         >>> _ = encoder.learn([["red", "round"]])
         >>> encoder.find("round"), encoder.find(0), encoder.find("square")
         (1, 0, None)
         """
+        found = self.find_all(label)
+        if len(found) > 1:
+            raise AmbiguousLabel(
+                f"{len(found)} labels are called '{str(label)[:80]}': give the number of one, "
+                f"{', '.join(map(str, found[:8]))}{', …' if len(found) > 8 else ''}."
+            )
+        return found[0] if found else None
+
+    def find_all(self, label: int | str) -> list[int]:
+        """Return the columns of a label given by number or name."""
         if isinstance(label, int):
-            return label if 0 <= label < self.n_labels else None
+            return [label] if 0 <= label < self.n_labels else []
         if self.names is None:
             is_number = label.isascii() and label.isdigit() and len(label) < 11
-            return self.find(int(label)) if is_number else None
-        if self._found is None or self._found[1] is not self.names:
-            columns = {str(name): column for column, name in enumerate(self.names)}
-            self._found = columns, self.names
-        return self._found[0].get(label)
+            return self.find_all(int(label)) if is_number else []
+        if self._found is None or self._found[2] is not self.names:
+            self._found = *_columns_by_name([str(name) for name in self.names]), self.names
+        first, several, _ = self._found
+        return several.get(label) or ([first[label]] if label in first else [])
 
     def learn(self, Y: Any, n_rows: int | None = None) -> csr_matrix:
         """Encode ``Y`` and take in labels that are new."""
@@ -210,7 +223,12 @@ class LabelEncoder(Storable):
         """Return the column of each named label; new ones are sorted and put at the end."""
         labels = list(labels)
         names = self.names if self.names is not None else list(range(self.n_labels))
-        known = {name: column for column, name in enumerate(names)}
+        known, several = _columns_by_name(names)
+        if several and (wrong := next((one for one in labels if one in several), None)) is not None:
+            raise AmbiguousLabel(
+                f"{len(several[wrong])} labels are called '{str(wrong)[:80]}': give labels as a "
+                "matrix, or by names that only one has."
+            )
         try:
             new = sorted(set(labels) - known.keys())
         except TypeError:
@@ -283,6 +301,17 @@ def _is_label_list(row: Any) -> bool:
     return isinstance(row, (list, tuple, set, frozenset)) or (
         isinstance(row, np.ndarray) and row.ndim == 1
     )
+
+
+def _columns_by_name(names: Sequence[Any]) -> tuple[dict[Any, int], dict[Any, list[int]]]:
+    """Return the first column of each name, and all columns of names that several have."""
+    first = dict(zip(reversed(names), range(len(names) - 1, -1, -1), strict=True))
+    several: dict[Any, list[int]] = {}
+    if len(first) < len(names):
+        for column, name in enumerate(names):
+            if first[name] != column:
+                several.setdefault(name, [first[name]]).append(column)
+    return first, several
 
 
 def _check_ids(columns: NDArray[np.int64], rows: Any, lengths: NDArray[np.int64]) -> None:

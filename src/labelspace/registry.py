@@ -127,12 +127,15 @@ SHARED_PARTS = (
     "graph.tree:Tree",
     "labels:LabelEncoder",
     "manifold.smce:SMCE",
+    "model_vocabulary:ModelVocabulary",
     "search.exact:ExactIndex",
     "search.ivf:IVFIndex",
     "search.sparse:SparseIndex",
     "search.tree_beam:DenseTreeIndex",
     "search.tree_beam:TreeIndex",
     "tagger:Tagger",
+    "vocabulary:Strings",
+    "vocabulary:Vocabulary",
 )
 
 

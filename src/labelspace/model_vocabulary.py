@@ -1,0 +1,78 @@
+"""A vocabulary as a model knows it: which of its labels each column of the model is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelspace.errors import LabelspaceWarning
+from labelspace.store import Storable
+from labelspace.vocabulary import NOT_THERE, Vocabulary
+
+
+class ModelVocabulary(Storable):
+    """A vocabulary, and which of its labels each column of a model is.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    names : sequence of str
+        What the model calls its columns: keys, or names that one label of the vocabulary has.
+    keys : sequence of str, optional
+        Keys of the columns, where they are known; a column whose key is not in the vocabulary
+        goes by its name.
+
+    Attributes
+    ----------
+    entry_of : ndarray of shape (n_columns,)
+        -1 where a column is no label of the vocabulary.
+    column_of : ndarray of shape (n_entries,)
+        -1 where no training row had the label.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, names: Sequence[str], keys: Sequence[str] | None = None
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.entry_of: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self.column_of = np.full(len(vocabulary), NOT_THERE, dtype=np.int64)
+        self.extend(names, keys)
+
+    def extend(self, names: Sequence[str], keys: Sequence[str] | None = None) -> None:
+        """Take in columns that are new; ``names`` are those of all columns."""
+        n_known = len(self.entry_of)
+        new = [str(name) for name in names[n_known:]]
+        if not new:
+            return
+        found: NDArray[np.int64] = self.vocabulary.match(new)
+        if keys is not None:
+            by_key = [self.vocabulary.keys.find(key) for key in keys[n_known:]]
+            found = np.array(
+                [one[0] if one else at for one, at in zip(by_key, found, strict=True)], np.int64
+            )
+        if n_several := int((found < NOT_THERE).sum()):
+            name = new[int(np.flatnonzero(found < NOT_THERE)[0])]
+            warnings.warn(
+                f"{n_several:,} labels have names that several labels of the vocabulary have, such "
+                f"as '{name[:80]}', and stay without a key: write keys in the corpus.",
+                LabelspaceWarning,
+                stacklevel=4,
+            )
+        columns = n_known + np.arange(len(new))
+        found = np.maximum(found, NOT_THERE)
+        good = found != NOT_THERE
+        # Of several columns that are the same label, the first is the one that is found.
+        self.column_of[found[good][::-1]] = np.where(
+            self.column_of[found[good][::-1]] == NOT_THERE,
+            columns[good][::-1],
+            self.column_of[found[good][::-1]],
+        )
+        self.entry_of = np.concatenate((self.entry_of, found))
+
+    @property
+    def n_unseen(self) -> int:
+        """How many labels of the vocabulary are no column."""
+        return int((self.column_of == NOT_THERE).sum())
