@@ -1,0 +1,57 @@
+"""SKOS vocabularies in Turtle, RDF/XML or JSON-LD, read by rdflib (extra ``vocabulary``).
+
+Of a concept come its URI as the key, ``prefLabel``, ``altLabel`` and ``hiddenLabel`` with their
+languages, ``notation`` as one more name, and ``broader`` (or ``narrower``, the other way round).
+Concepts that are marked as deprecated are left out.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+from labelspace.errors import DataError, UsageError
+from labelspace.vocabulary import Entry, LabelName
+
+
+def read_skos(stream: BufferedReader, path: Path, kind: str) -> Iterator[Entry]:
+    """Yield the concepts of a file, sorted by their URIs; ``kind`` is rdflib's name of a format."""
+    try:
+        from rdflib import Graph
+        from rdflib.namespace import OWL, RDF, SKOS
+    except ImportError:
+        raise UsageError(
+            f"{path} is SKOS, which needs rdflib: pip install 'labelspace[vocabulary]', or give "
+            "a table with the columns key, name, other_names, broader."
+        ) from None
+    graph: Any = Graph()
+    logging.getLogger("rdflib").setLevel(logging.ERROR)  # its complaints about odd literals
+    try:
+        graph.parse(data=stream.read(), format=kind)
+    except Exception as error:  # each of rdflib's parsers raises its own
+        first = str(error).strip().splitlines() or [type(error).__name__]
+        raise DataError(f"{path} cannot be read as RDF ({first[0][:120]}): mend it.") from None
+    above: dict[Any, set[str]] = defaultdict(set)
+    for narrow, broad in graph.subject_objects(SKOS.broader):
+        above[narrow].add(str(broad))
+    for broad, narrow in graph.subject_objects(SKOS.narrower):
+        above[narrow].add(str(broad))
+    concepts = set(graph.subjects(RDF.type, SKOS.Concept)) | set(graph.subjects(SKOS.prefLabel))
+    gone = {one for one, value in graph.subject_objects(OWL.deprecated) if str(value) == "true"}
+    if not concepts:
+        raise DataError(f"{path} has no skos:Concept: give a SKOS vocabulary.")
+    for concept in sorted(concepts - gone, key=str):
+        names = [
+            LabelName(str(literal), literal.language or "", said == SKOS.prefLabel)
+            for said in (SKOS.prefLabel, SKOS.altLabel, SKOS.hiddenLabel, SKOS.notation)
+            for literal in sorted(graph.objects(concept, said), key=_by_language)
+        ]
+        yield Entry(str(concept), names, sorted(above[concept] - {str(one) for one in gone}))
+
+
+def _by_language(literal: Any) -> tuple[str, str]:
+    return literal.language or "", str(literal)
