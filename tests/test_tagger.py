@@ -154,7 +154,7 @@ def test_learning_on_from_nothing_is_fit():
 
 def test_a_method_that_cannot_learn_on_says_so(monkeypatch):
     monkeypatch.setattr(
-        "labelspace.tagger.models.make", lambda name, **parameters: RankerOfOnes(**parameters)
+        "labelspace.tagger_setup.models.make", lambda name, **parameters: RankerOfOnes(**parameters)
     )
     tagger = Tagger("ones").fit(TEXTS, LABELS)
     with pytest.raises(UsageError, match="RankerOfOnes cannot learn on"):

@@ -20,6 +20,8 @@ from labelspace.base import Explanation, LabelRanker, Reason
 from labelspace.data.rows import is_matrix, one_text
 from labelspace.data.text.excerpts import Excerpts
 from labelspace.errors import UsageError
+from labelspace.label_catalog import LabelCatalog
+from labelspace.model_vocabulary import ModelVocabulary
 from labelspace.search.sparse import SparseIndex
 
 
@@ -83,7 +85,13 @@ class NamedExplainer:
     estimator_: LabelRanker
     features_: Any
     excerpts_: Excerpts | None
+    vocabulary_: ModelVocabulary | None
     features_of: Callable[[Any], csr_matrix]
+
+    @property
+    def catalog(self) -> LabelCatalog:
+        """The labels by key and name, and what is broader."""
+        return LabelCatalog(self.estimator_._labels, self.vocabulary_)
 
     def explain(self, row: Any, k: int | None = None, n_reasons: int = 5) -> list[NamedExplanation]:
         """Return why each of the ``k`` best labels of a text, or of a row of features, was given.
@@ -98,8 +106,8 @@ class NamedExplainer:
                 "votes, such as knn."
             )
         X = self.features_of(row if is_matrix(row) else [one_text(row)])
-        names = {
-            "label": self.estimator_._labels.name,
+        names: dict[str, Callable[[int], str]] = {
+            "label": self.catalog.name,
             "feature": self.feature_name,
             "example": self.excerpt,
         }

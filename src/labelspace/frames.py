@@ -161,8 +161,8 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
-def tags_frame(rows: Any, tags: Sequence[Sequence[tuple[str, float]]]) -> Any:
-    """Return tags as a frame with a line for each: ``row``, ``label`` and ``score``.
+def tags_frame(rows: Any, tags: Sequence[Sequence[Any]], with_keys: bool = False) -> Any:
+    """Return tags as a frame with a line for each: ``row``, ``label``, ``score``, and the ``key``.
 
     It is a frame of the package that ``rows`` come from, else of pandas. ``row`` is the index of
     a pandas frame or column, else the number of the row from 0.
@@ -175,6 +175,8 @@ def tags_frame(rows: Any, tags: Sequence[Sequence[tuple[str, float]]]) -> Any:
         "label": [name for given in tags for name, _ in given],
         "score": [score for given in tags for _, score in given],
     }
+    if with_keys:
+        columns["key"] = [tag.key for given in tags for tag in given]
     try:
         if library == "polars":
             import polars

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from labelspace import metrics, models, progress, store
+from labelspace import metrics, progress, store
+from labelspace import tagger_setup as setup
 from labelspace.base import LabelRanker
 from labelspace.calibration import Threshold
 from labelspace.composition import Composition
@@ -23,11 +24,14 @@ from labelspace.data.rows import count_rows, is_matrix, one_text, row_blocks
 from labelspace.data.text.excerpts import Excerpts, kept
 from labelspace.data.text.features import TextFeatures
 from labelspace.data.text.transformers import FeaturesHolder, features_for, trusting
-from labelspace.errors import DataError, ModelFileError, UsageError
+from labelspace.errors import ModelFileError, UsageError
 from labelspace.explain import NamedExplainer, explains_by_examples
 from labelspace.frames import given_labels, rows_of, tags_frame
+from labelspace.label_catalog import LabelCatalog, Tag
 from labelspace.labels import LabelEncoder
+from labelspace.model_vocabulary import ModelVocabulary
 from labelspace.topk import TopK
+from labelspace.vocabulary import Vocabulary
 
 # Rows turned into features and ranked at a time: bounds memory, and lets progress be seen.
 BLOCK = 4096
@@ -66,6 +70,8 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
         Names of the labels; None where they were given as numbers only.
     fields_ : Fields, or None
         Columns of the table that it learned from, by which the command line reads others.
+    vocabulary_ : ModelVocabulary, or None
+        The vocabulary that the labels are of, with those that no row has.
 
     Examples
     --------
@@ -77,6 +83,7 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
     """
 
     fields_: Any = None
+    vocabulary_: ModelVocabulary | None = None
     _parts = {"method": None, "features": TextFeatures, "keep_texts": None}
 
     def __init__(
@@ -92,7 +99,15 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
         self.keep_texts = keep_texts
         self.parameters = parameters
 
-    def fit(self, rows: Any, labels: Any, label_names: Iterable[str] | None = None) -> Tagger:
+    def fit(
+        self,
+        rows: Any,
+        labels: Any,
+        label_names: Iterable[str] | None = None,
+        *,
+        vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
+        label_keys: Sequence[str] | None = None,
+    ) -> Tagger:
         """Learn from tagged texts or from tagged rows of features.
 
         Parameters
@@ -106,10 +121,16 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
             these do as well.
         label_names : iterable of str, optional
             Names of the columns, where ``labels`` are a matrix or numbers.
+        vocabulary : Vocabulary or path, optional
+            Keys, names by language and broader labels of the labels, which go by key or by name.
+        label_keys : sequence of str, optional
+            Keys of the columns in the vocabulary, where their names do not tell.
         """
-        estimator = self._new_estimator()
+        estimator = setup.new_estimator(self.method, self.parameters)
         encoder = LabelEncoder()
         Y: Any = encoder.learn(given_labels(labels, label_names))
+        known = setup.model_vocabulary(vocabulary, encoder, label_keys)
+        setup.use_hierarchy(estimator, LabelCatalog(encoder, known))
         rows = rows_of(rows)
         features = excerpts = None
         if not is_matrix(rows):
@@ -117,10 +138,10 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
             excerpts = Excerpts(self.keep_texts) if self.keep_texts > 0 else None
             with progress.task("Turning texts into features"):
                 rows = features.fit_transform(kept(rows, excerpts))
-            _check_texts(rows, Y)
+            setup.check_texts(rows, Y)
         estimator.fit(rows, Y if encoder.names is None else NamedColumns(Y, encoder.names))
         estimator._labels = encoder  # it knows in which form labels came, so that answers have it
-        self.estimator_, self.features_ = estimator, features
+        self.estimator_, self.features_, self.vocabulary_ = estimator, features, known
         self.excerpts_ = None
         if excerpts is not None and explains_by_examples(estimator, rows):
             self.excerpts_ = excerpts
@@ -154,51 +175,62 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
 
         ``texts`` are those that the rows were made from, where there are any.
         """
-        self.estimator_.partial_fit(X, given_labels(labels, label_names))
+        given = given_labels(labels, label_names)
+        self.estimator_.partial_fit(X, self.catalog.resolved(given))  # they go by key, too
+        if self.vocabulary_ is not None:
+            self.vocabulary_.extend(self.label_names_ or ())
         if self.excerpts_ is not None:
             self.excerpts_.extend(text or "" for text in texts or [None] * (count_rows(X) or 0))
         return self
 
     def why_it_cannot_learn(self) -> str | None:
         """Return what keeps the tagger from learning on, such as its method, if anything does."""
-        if not hasattr(self.estimator_, "partial_fit"):
-            return (
-                f"{type(self.estimator_).__name__} cannot learn on: train it again on all rows, or "
-                "use a method that can."
-            )
-        try:
-            self.estimator_._validate_params()
-        except ValueError as error:  # such as a package that learning needs
-            return str(error)
-        return None
+        return setup.why_it_cannot_learn(self.estimator_)
 
     def tag(
-        self, text: str, k: int | None = None, threshold: Threshold = None
-    ) -> list[tuple[str, float]]:
+        self, text: str, k: int | None = None, threshold: Threshold = None, **shown: Any
+    ) -> list[Tag]:
         """Return the ``k`` best labels of a text with their scores, best first.
 
-        Fewer come back where the method finds fewer, or where ``threshold`` leaves some out.
-        Both default to the method's own parameters (``k=5`` and no threshold); ``"f1"`` and
-        ``"precision=0.9"`` are thresholds of methods that give probabilities.
+        Each is a pair of name and score that has ``key`` and ``label`` (its column) as well. Fewer
+        come back where the method finds fewer, or where ``threshold`` leaves some out. Both
+        default to the method's own parameters (``k=5`` and no threshold); ``"f1"`` and
+        ``"precision=0.9"`` are thresholds of methods that give probabilities. ``language`` and
+        ``broader`` are as for ``tag_many``.
         """
-        return self.tag_many([one_text(text)], k, threshold)[0]
+        return self.tag_many([one_text(text)], k, threshold, **shown)[0]
 
     def tag_many(
-        self, rows: Any, k: int | None = None, threshold: Threshold = None, as_frame: bool = False
+        self,
+        rows: Any,
+        k: int | None = None,
+        threshold: Threshold = None,
+        as_frame: bool = False,
+        *,
+        language: str | None = None,
+        broader: str = "keep",
     ) -> Any:
         """Return what ``tag`` gives for each of many rows, which is much quicker at once.
 
         With ``as_frame`` it is a frame with a line for each label given: ``row`` (number from 0,
-        or index in pandas), ``label``, ``score``; of the package that ``rows`` come from.
+        or index in pandas), ``label``, ``score``, and ``key`` where the model has a vocabulary; of
+        the package that ``rows`` come from. Names are in ``language`` where there is one in it.
+        ``broader="hide"`` leaves out labels broader than another one given, and ``"add"`` gives
+        all that are broader as well.
         """
         check_is_fitted(self, "estimator_")
+        catalog = self.catalog
+        catalog.check_language(language)
         k, least = self.limits(k, threshold)
         tags = [
-            [(self.labels_.name(label), score) for label, score in top.given(row, least)]
-            for top in self.ranked(rows, k)
+            [
+                catalog.tag(label, score, language)
+                for label, score in catalog.choose(top.given(row, least), k, broader)
+            ]
+            for top in self.ranked(rows, catalog.n_ranked(k, broader))
             for row in range(len(top))
         ]
-        return tags_frame(rows, tags) if as_frame else tags
+        return tags_frame(rows, tags, catalog.has_keys) if as_frame else tags
 
     def predict_topk(self, rows: Any, k: int | None = None) -> TopK:
         """Return the columns of the ``k`` best labels of each row with their scores."""
@@ -217,7 +249,7 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
         """Yield what ``predict_topk`` gives, ``block`` rows at a time, as soon as they are read."""
         rows = rows_of(rows)
         if not is_matrix(rows):
-            self._check_takes_text()
+            setup.check_takes_text(self.features_, self.estimator_)
         blocks = row_blocks(rows, block)
         return (self.estimator_.predict_topk(self.features_of(part), k) for part in blocks)
 
@@ -252,19 +284,14 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
         """
         top = self.predict_topk(rows, max(ks))
         Y = self.labels_.encode(given_labels(labels, label_names), len(top))
-        ranker = self.estimator_
-        counts: Any = {"label_counts": ranker.label_counts_, "n_examples": ranker.n_examples_}
-        figures = metrics.evaluate(Y, top, ks=ks, **counts, **propensity)
-        if ranker.gives_probabilities:
-            figures["ECE"] = metrics.calibration_error(Y, top)
-        return figures
+        return setup.figures(self.estimator_, Y, top, ks=ks, **propensity)
 
     def features_of(self, rows: Any) -> csr_matrix:
         """Return rows as the estimator takes them: texts as their features, a matrix as it is."""
         rows = rows_of(rows)
         if is_matrix(rows):
             return rows
-        self._check_takes_text()
+        setup.check_takes_text(self.features_, self.estimator_)
         assert self.features_ is not None
         return self.features_.transform(rows)
 
@@ -287,10 +314,12 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted tagger to the folder ``path``.
 
-        One of features is written as its estimator, which holds all names already.
+        One of features is written as its estimator, which holds all names already, unless it has
+        a vocabulary.
         """
         check_is_fitted(self, "estimator_")
-        store.save(self if self.takes_text else self.estimator_, path)
+        alone = not self.takes_text and self.vocabulary_ is None
+        store.save(self.estimator_ if alone else self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Tagger:
@@ -316,29 +345,3 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
         made = cls(estimator)
         made.estimator_, made.features_, made.excerpts_ = estimator, None, None
         return made
-
-    def _new_estimator(self) -> LabelRanker:
-        if self.method is None or isinstance(self.method, str):
-            name = self.method or models.DEFAULT_METHOD
-            return models.make(name, **{"random_state": 0, **self.parameters})
-        if not isinstance(self.method, LabelRanker):
-            raise UsageError(
-                f"method is a {type(self.method).__name__}, which is no method: give a name such "
-                f"as '{models.DEFAULT_METHOD}' or an estimator of labelspace.models."
-            )
-        return clone(self.method).set_params(**self.parameters)
-
-    def _check_takes_text(self) -> None:
-        if not self.takes_text:
-            raise UsageError(
-                "This model was trained on features, so it cannot take text: give rows with the "
-                f"same {self.estimator_.n_features_in_:,} features."
-            )
-
-
-def _check_texts(X: csr_matrix, Y: csr_matrix) -> None:
-    if X.shape[0] != Y.shape[0]:
-        raise DataError(
-            f"There are {X.shape[0]} texts but labels for {Y.shape[0]}: give a list of labels for "
-            "each text (an empty one where there are none)."
-        )

@@ -12,7 +12,7 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,7 @@ def _show_results(results: list[dict[str, Any]]) -> None:
     )
 
 
-def _show_tags(tags: dict[str, list[tuple[str, float]]]) -> None:
+def _show_tags(tags: Mapping[str, Sequence[tuple[str, float]]]) -> None:
     output.print_table(
         "Tags for sentences that someone might type",
         [

@@ -1,0 +1,105 @@
+"""What a ``Tagger`` is set up with, and checks before and after its estimator works."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+
+from labelspace import metrics, models
+from labelspace.base import LabelRanker
+from labelspace.data.formats.vocabulary_file import read_vocabulary
+from labelspace.errors import DataError, LabelspaceWarning, UsageError
+from labelspace.label_catalog import LabelCatalog
+from labelspace.labels import LabelEncoder
+from labelspace.model_vocabulary import ModelVocabulary
+from labelspace.topk import TopK
+from labelspace.vocabulary import NOT_THERE, Vocabulary
+
+
+def new_estimator(method: str | LabelRanker | None, parameters: dict[str, Any]) -> LabelRanker:
+    """Return the estimator of a tagger's method, not fitted yet."""
+    if method is None or isinstance(method, str):
+        name = method or models.DEFAULT_METHOD
+        return models.make(name, **{"random_state": 0, **parameters})
+    if not isinstance(method, LabelRanker):
+        raise UsageError(
+            f"method is a {type(method).__name__}, which is no method: give a name such "
+            f"as '{models.DEFAULT_METHOD}' or an estimator of labelspace.models."
+        )
+    return clone(method).set_params(**parameters)
+
+
+def model_vocabulary(
+    vocabulary: Vocabulary | str | os.PathLike[str] | None,
+    labels: LabelEncoder,
+    keys: Sequence[str] | None = None,
+) -> ModelVocabulary | None:
+    """Return a vocabulary, or the one in a file, with the columns that its labels have."""
+    if vocabulary is None:
+        return None
+    if not isinstance(vocabulary, Vocabulary):
+        vocabulary = read_vocabulary(vocabulary)
+    names = [labels.name(label) for label in range(labels.n_labels)]
+    known = ModelVocabulary(vocabulary, names, keys)
+    if labels.n_labels and (known.entry_of == NOT_THERE).all():
+        warnings.warn(
+            f"None of the {labels.n_labels:,} labels, such as '{names[0][:80]}', is a key or a "
+            "name in the vocabulary.",
+            LabelspaceWarning,
+            stacklevel=3,
+        )
+    return known
+
+
+def use_hierarchy(estimator: LabelRanker, catalog: LabelCatalog) -> None:
+    """Give a method whose ``hierarchy`` is "vocabulary" the broader labels of the vocabulary."""
+    if estimator.get_params(deep=False).get("hierarchy") == "vocabulary":
+        estimator.set_params(hierarchy=catalog.hierarchy(catalog.labels.n_labels))
+
+
+def why_it_cannot_learn(estimator: LabelRanker) -> str | None:
+    """Return what keeps a method from learning on, if anything does."""
+    if not hasattr(estimator, "partial_fit"):
+        return (
+            f"{type(estimator).__name__} cannot learn on: train it again on all rows, or use a "
+            "method that can."
+        )
+    try:
+        estimator._validate_params()
+    except ValueError as error:  # such as a package that learning needs
+        return str(error)
+    return None
+
+
+def check_texts(X: csr_matrix, Y: csr_matrix) -> None:
+    """Raise if there are not as many texts as rows of labels."""
+    if X.shape[0] != Y.shape[0]:
+        raise DataError(
+            f"There are {X.shape[0]} texts but labels for {Y.shape[0]}: give a list of labels for "
+            "each text (an empty one where there are none)."
+        )
+
+
+def check_takes_text(features: Any, estimator: LabelRanker) -> None:
+    """Raise if a model has no text features."""
+    if features is None:
+        raise UsageError(
+            "This model was trained on features, so it cannot take text: give rows with the "
+            f"same {estimator.n_features_in_:,} features."
+        )
+
+
+def figures(
+    estimator: LabelRanker, Y: csr_matrix, top: TopK, ks: Sequence[int], **propensity: Any
+) -> dict[str, float]:
+    """Return what a ranking is worth, in percent, with the calibration error of probabilities."""
+    counts: Any = {"label_counts": estimator.label_counts_, "n_examples": estimator.n_examples_}
+    found = metrics.evaluate(Y, top, ks=ks, **counts, **propensity)
+    if estimator.gives_probabilities:
+        found["ECE"] = metrics.calibration_error(Y, top)
+    return found
