@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,9 @@ import pytest
 import labelspace
 from labelspace import Tagger
 from labelspace.models import NearestNeighbors
+from labelspace.server.app import make_app
 from labelspace.server.learned_log import LearnedLog
+from labelspace.server.settings import Limits, ServerSettings
 from tests.planted import planted_corpus
 from tests.server.running import TOKEN, until
 from tests.server.texts import tagged_texts
@@ -173,8 +177,7 @@ def test_a_full_disk_refuses_and_forgets(
     monkeypatch.setattr(LearnedLog, "append", full)
     assert learn(client, ROW).status_code == 503
     monkeypatch.undo()
-    # The model on disk is loaded again, soon.
-    until(lambda: client.get("/v1/model").json()["n_examples"] == 240)
+    assert client.get("/v1/model").json()["n_examples"] == 240
     assert "music" not in names(client, "onerror")
     assert learn(client, ROW).json()["n_examples"] == 241
 
@@ -211,3 +214,172 @@ def test_a_package_that_learning_needs_is_asked_for(
     assert refused.status_code == 409
     assert "install it" in refused.json()["error"]
     assert not LearnedLog(folder).path.exists()
+
+
+def test_what_fails_while_it_is_learned_leaves_the_model_as_it_was(
+    client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(self: Any, X: Any, Y: Any) -> None:
+        self.Y_ = None
+        raise IndexError("in the middle of it")
+
+    monkeypatch.setattr(NearestNeighbors, "_partial_fit", fail)
+    assert learn(client, ROW).status_code == 500
+    assert "music" not in names(client, "onerror")
+    monkeypatch.undo()
+    assert not LearnedLog(folder).path.exists()
+    assert learn(client, ROW).json()["n_examples"] == 241
+
+
+# The first has no features; others have none but old labels, or labels that are new twice over.
+LESSONS = [
+    [{"text": "?", "labels": ["NEW"]}],
+    [{"text": "roses and herbs", "labels": ["gardening"]}],
+    [{"text": "a harbour at night", "labels": ["NEW"]}],
+    [{"text": "roses at night", "labels": ["gardening", "NEW"]}, {"text": "?", "labels": []}],
+    [{"text": "herbs and ropes", "labels": ["gardening"]}],
+]
+
+
+@pytest.mark.parametrize("method", ["labelspace", "annexml", "knn"])
+def test_a_crashed_server_knows_exactly_what_it_knew(client_of: Any, tmp_path: Path, method: str):
+    texts, labels = tagged_texts()
+    tagger = Tagger(method, random_state=0).fit(texts, labels)
+    tagger.save(tmp_path / "first")
+    tagger.save(tmp_path / "second")
+    first = client_of(tmp_path / "first", token=TOKEN)
+    for lesson in LESSONS:
+        assert learn(first, *lesson).status_code == 200
+    crashed = tmp_path / "second"
+    LearnedLog(crashed).path.write_bytes(LearnedLog(tmp_path / "first").path.read_bytes())
+    second = client_of(crashed, token=TOKEN)
+    for text in [*texts[:20], "roses at night", "?"]:
+        asked = {"text": text, "k": 10}
+        told = [each.post("/v1/tag", json=asked).json()["labels"] for each in (first, second)]
+        assert told[0] == told[1]
+
+
+def test_a_lesson_that_cannot_be_learned_again_is_set_aside(
+    client_of: Any,
+    folder: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    log = LearnedLog(folder)
+    with log.locked():
+        log.append([ROW])
+        log.append([{"text": "spoiled", "labels": ["spoiled"]}, ROW])
+        log.append([{"text": "good", "labels": ["music"]}])
+
+    def partial_fit_fails(self: Any, X: Any, Y: Any) -> None:
+        if X.shape[0] == 2:
+            raise IndexError("index 7 is out of bounds")
+        put(self, X, Y)
+
+    put = NearestNeighbors._partial_fit
+    monkeypatch.setattr(NearestNeighbors, "_partial_fit", partial_fit_fails)
+    for _ in range(2):  # it is kept once, however often the server starts
+        with caplog.at_level("ERROR", logger="labelspace.server"):
+            again = client_of(folder, token=TOKEN)
+        assert again.get("/v1/model").json()["n_examples"] == 242
+        assert not again.get("/v1/labels", params={"q": "spoiled"}).json()["total"]
+        assert "Lines 2 to 3 of" in caplog.text
+        assert "index 7 is out of bounds" in caplog.text
+        assert len(log.aside.read_text().splitlines()) == 2
+    assert learn(again, {"text": "more", "labels": ["music"]}).json()["n_examples"] == 243
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "not JSON",
+        "[]",
+        '{"text": "a", "labels": ["b"]}',
+        '{"text": "a", "labels": ["b"], "request": "r", "part": [1]}',
+        '{"text": "a", "labels": ["b"], "request": "r", "part": ["1", 1]}',
+        '{"text": "a", "labels": ["b"], "request": "r", "part": [2, 1]}',
+        '{"text": "a", "labels": [null], "request": "r", "part": [1, 1]}',
+        '{"text": "a", "labels": "b", "request": "r", "part": [1, 1]}',
+        '{"text": 1, "labels": ["b"], "request": "r", "part": [1, 1]}',
+        '{"features": {"1": NaN}, "labels": ["b"], "request": "r", "part": [1, 1]}',
+        '{"features": [[1]], "labels": ["b"], "request": "r", "part": [1, 1]}',
+        '{"features": 7, "labels": ["b"], "request": "r", "part": [1, 1]}',
+        '{"labels": ["b"], "request": "r", "part": [1, 1]}',
+        "[" * 100_000,
+    ],
+)
+def test_a_log_that_was_edited_is_told_in_a_sentence(folder: Path, line: str):
+    log = LearnedLog(folder)
+    with log.locked():
+        log.append([ROW])
+    with open(log.path, "a") as file:
+        file.write(line + "\n")
+    with pytest.raises(labelspace.DataError, match="line 2: this is not a row that the server"):
+        make_app(ServerSettings(str(folder)))
+
+
+def test_a_line_missing_from_a_request_is_told(folder: Path):
+    log = LearnedLog(folder)
+    with log.locked():
+        log.append([ROW, ROW, ROW])
+    lines = log.path.read_text().splitlines(keepends=True)
+    log.path.write_text(lines[0] + lines[2])
+    with pytest.raises(labelspace.DataError, match="line 2: "):
+        make_app(ServerSettings(str(folder)))
+
+
+def test_rows_taught_after_lines_were_removed_are_not_lost(client_of: Any, folder: Path):
+    client = client_of(folder, token=TOKEN)
+    learn(client, {"text": "first", "labels": ["music"]})
+    learn(client, {"text": "second", "labels": ["music"]})
+    client.__exit__()  # which saves the model
+    log = LearnedLog(folder)
+    log.path.write_text(log.path.read_text().splitlines(keepends=True)[0])
+    again = client_of(folder, token=TOKEN)
+    learn(again, {"text": "third", "labels": ["music"]})
+    third = client_of(folder, token=TOKEN)
+    assert third.get("/v1/model").json()["n_examples"] == 243
+
+
+@pytest.mark.parametrize(
+    ("limits", "what"),
+    [
+        ({"learned_rows": 2}, "2 rows"),
+        ({"learned_labels": 1}, "1 new labels"),
+        ({"learned_bytes": 300}, "300 bytes"),
+        ({"free_disk": 1 << 60}, "disk has less than"),
+    ],
+)
+def test_there_is_an_end_to_what_a_token_may_teach(
+    client_of: Any, folder: Path, limits: dict[str, int], what: str
+):
+    client = client_of(folder, token=TOKEN, limits=Limits(**limits))
+    for number in range(4):
+        answer = learn(client, {"text": "roses", "labels": [f"new {number}"]})
+        if answer.status_code != 200:
+            break
+    assert answer.status_code == 507
+    assert what in answer.json()["error"]
+    assert client.get("/v1/model").json()["n_examples"] == 240 + number
+    again = client_of(folder, token=TOKEN, limits=Limits(**limits))
+    assert learn(again, {"text": "roses", "labels": ["another"]}).status_code == 507
+
+
+def test_tagging_goes_on_while_rows_are_learned(client: Any, monkeypatch: pytest.MonkeyPatch):
+    begun, may_end = threading.Event(), threading.Event()
+    usual = NearestNeighbors._partial_fit
+
+    def slow(self: Any, X: Any, Y: Any) -> None:
+        usual(self, X, Y)
+        begun.set()
+        may_end.wait(60)
+
+    monkeypatch.setattr(NearestNeighbors, "_partial_fit", slow)
+    with ThreadPoolExecutor(1) as pool:
+        lesson = pool.submit(learn, client, ROW)
+        assert begun.wait(60)
+        assert "music" not in names(client, "onerror"), "what is half learned is not served"
+        assert not lesson.done()
+        may_end.set()
+        assert lesson.result().status_code == 200
+    assert "music" in names(client, "onerror")

@@ -82,15 +82,11 @@ class Batcher:
 
     async def rank(self, rows: Sequence[Row], k: int, *, bulk: bool = False) -> Ranked:
         """Return the ``k`` best labels of rows, or raise a refusal."""
-        return await self._answer(_Ranking(rows, k), bulk=bulk, seconds=self.time_limit)
+        return await self._answer(_Ranking(rows, k), bulk=bulk)
 
-    async def call(self, work: Callable[[Served], Result], *, limited: bool = True) -> Result:
-        """Run other work on the model's thread, with nothing else on it.
-
-        Work that is not ``limited`` is never refused or given up.
-        """
-        seconds = self.time_limit if limited else None
-        return await self._answer(_Call(work), bulk=not limited, seconds=seconds)
+    async def call(self, work: Callable[[Served], Result]) -> Result:
+        """Run other work on the model's thread, with nothing else on it."""
+        return await self._answer(_Call(work), bulk=False)
 
     def replace(self, served: Served) -> None:
         """Use another model from the next batch on."""
@@ -103,7 +99,7 @@ class Batcher:
             self._wake.notify()
         self._thread.join()
 
-    async def _answer(self, job: _Job, *, bulk: bool, seconds: float | None) -> Any:
+    async def _answer(self, job: _Job, *, bulk: bool) -> Any:
         job.loop = asyncio.get_running_loop()
         job.future = job.loop.create_future()
         with self._wake:
@@ -118,7 +114,7 @@ class Batcher:
                 self._n_waiting += job.n_rows
             self._wake.notify()
         try:
-            return await asyncio.wait_for(job.future, seconds)
+            return await asyncio.wait_for(job.future, self.time_limit)
         except asyncio.TimeoutError:
             raise too_late(self.time_limit) from None
 

@@ -81,7 +81,7 @@ class LabelIndex:
         made, served = self._made, self._batcher.served
         return (
             made is not None
-            and made.served is served
+            and made.served.lineage is served.lineage
             and len(made.names) == served.n_labels
             and served.estimator.n_examples_ <= made.n_examples * (1 + STALE_SHARE)
         )

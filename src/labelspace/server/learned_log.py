@@ -7,6 +7,8 @@ by a crash are dropped when the file is next opened, so a request is learned who
 
 A model remembers how many rows of which log it has learned (``mark``), so that a row is not
 learned twice, whenever the process ends.
+
+Rows that cannot be learned again are copied to ``DIR.learned.aside.jsonl`` and passed over.
 """
 
 from __future__ import annotations
@@ -14,16 +16,23 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from labelspace.errors import DataError
 from labelspace.store import folders
 
 Record = dict[str, Any]
 _MARK = "learned_from_"
+
+
+class Taught(NamedTuple):
+    """How much of a log a model has learned: rows, and labels that were new."""
+
+    rows: int
+    labels: int
 
 
 class LearnedLog:
@@ -42,6 +51,7 @@ class LearnedLog:
     def __init__(self, folder: Path) -> None:
         folder = Path(os.path.abspath(folder))
         self.path = folder.parent / f"{folder.name}.learned.jsonl"
+        self.aside = folder.parent / f"{folder.name}.learned.aside.jsonl"
         self._mended = False
         self._position = (0, 0)  # rows, bytes: where reading may go on
 
@@ -54,24 +64,15 @@ class LearnedLog:
                 self._mended = True
             yield
 
-    def append(self, records: list[Record]) -> None:
+    def append(self, records: Sequence[Record]) -> None:
         """Write the rows of one request; they are on disk when this returns."""
-        request = uuid.uuid4().hex[:12]
-        lines = "".join(
-            json.dumps(
-                {**record, "request": request, "part": [at, len(records)]},
-                ensure_ascii=False,
-                allow_nan=False,
-            )
-            + "\n"
-            for at, record in enumerate(records, 1)
-        )
+        lines = _lines(records)
         is_new = not self.path.exists()
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             size = os.fstat(descriptor).st_size
             try:
-                left = memoryview(lines.encode())
+                left = memoryview(lines)
                 while left:
                     left = left[os.write(descriptor, left) :]
                 os.fsync(descriptor)
@@ -97,23 +98,62 @@ class LearnedLog:
                     continue
                 if not line.endswith(b"\n"):
                     return  # cut off, or being written
-                request.append(self._record(line, number))
+                request.append(self._record(line, number, request))
                 part, n_parts = request[-1]["part"]
                 if part == n_parts:
                     self._position = number, offset
                     yield request
                     request = []
 
-    def mark(self, model: Any, n_rows: int) -> None:
-        """Let ``model`` remember that it has learned the first ``n_rows`` rows."""
-        setattr(model, _MARK, {"first": self._first_request(), "rows": n_rows})
+    def check(self, model: Any) -> None:
+        """Raise a sentence about the first line beyond ``model`` that the server did not write."""
+        for _ in self.requests_after(self.n_learned(model)):
+            pass
+
+    def match(self, model: Any) -> bool:
+        """Let ``model`` forget rows that are no longer in the log; tell whether there were any.
+
+        Else it would take as many new ones for rows that it knows.
+        """
+        taught = self.taught(model)
+        if not taught.rows:
+            return False
+        with open(self.path, "rb") as file:
+            n_rows = sum(1 for _ in file)
+        if n_rows < taught.rows:
+            self.mark(model, n_rows - taught.rows, 0)
+        return n_rows < taught.rows
+
+    def set_aside(self, request: Sequence[Record]) -> None:
+        """Keep a request that cannot be learned where a person finds it, once."""
+        lines = _as_json(request)
+        if self.aside.exists() and lines in self.aside.read_bytes():
+            return
+        with open(self.aside, "ab") as file:
+            file.write(lines)
+            folders.flush(file)
+
+    def mark(self, model: Any, n_rows: int, n_labels: int) -> None:
+        """Let ``model`` remember that it has learned so many more rows and new labels."""
+        before = self.taught(model)
+        after = {"rows": before.rows + n_rows, "labels": before.labels + n_labels}
+        setattr(model, _MARK, {"first": self._first_request(), **after})
 
     def n_learned(self, model: Any) -> int:
         """Return how many rows of this log ``model`` has learned."""
+        return self.taught(model).rows
+
+    def taught(self, model: Any) -> Taught:
+        """Return how much of this log ``model`` has learned."""
         mark = getattr(model, _MARK, None)
-        if mark is None or mark["first"] != self._first_request():
-            return 0
-        return int(mark["rows"])
+        if not isinstance(mark, dict) or mark.get("first") != self._first_request():
+            return Taught(0, 0)
+        return Taught(int(mark.get("rows", 0)), int(mark.get("labels", 0)))
+
+    @staticmethod
+    def size_of(records: Sequence[Record]) -> int:
+        """Return the bytes that rows take in the file."""
+        return len(_lines(records))
 
     @property
     def size(self) -> int:
@@ -131,18 +171,25 @@ class LearnedLog:
             line = file.readline()
         return self._record(line, 1)["request"] if line.endswith(b"\n") else None
 
-    def _record(self, line: bytes, number: int) -> Record:
+    def _record(self, line: bytes, number: int, before: Sequence[Record] = ()) -> Record:
+        """Return a row, which comes after others of the same request."""
         try:
             record = json.loads(line)
-            if not isinstance(record["part"], list) or not isinstance(record["labels"], list):
-                raise KeyError("part")
-            record["request"] = str(record["request"])
-            return record
-        except (ValueError, KeyError, TypeError):
+            whole = _is_row(record) and (
+                not before
+                or (
+                    record["request"] == before[-1]["request"]
+                    and record["part"] == [before[-1]["part"][0] + 1, before[-1]["part"][1]]
+                )
+            )
+        except (ValueError, RecursionError):
+            whole = False
+        if not whole:
             raise DataError(
                 f"{self.path}, line {number}: this is not a row that the server wrote; mend or "
                 "remove the line, or move the file away to start anew."
-            ) from None
+            )
+        return record
 
     def _drop_cut_off(self) -> None:
         """Cut the file after the last request that was written wholly."""
@@ -159,3 +206,49 @@ class LearnedLog:
                     whole = position
         if whole < self.size:
             os.truncate(self.path, whole)
+
+
+def _lines(records: Sequence[Record]) -> bytes:
+    """Return the rows of a new request, as they stand in the file."""
+    request = uuid.uuid4().hex[:12]
+    return _as_json(
+        [
+            {**record, "request": request, "part": [at, len(records)]}
+            for at, record in enumerate(records, 1)
+        ]
+    )
+
+
+def _as_json(records: Sequence[Record]) -> bytes:
+    lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _is_row(record: Any) -> bool:
+    """Tell whether a line has what the server writes: a row, its labels, its place in a request."""
+    if not isinstance(record, dict) or not isinstance(record.get("request"), str):
+        return False
+    part, labels = record.get("part"), record.get("labels")
+    if not isinstance(part, list) or len(part) != 2 or not all(map(_is_count, part)):
+        return False
+    if not 1 <= part[0] <= part[1] or not isinstance(labels, list):
+        return False
+    if not all(_is_count(label) or (isinstance(label, str) and label) for label in labels):
+        return False
+    text, features = record.get("text"), record.get("features")
+    if features is None:
+        return isinstance(text, str)
+    pairs = list(features.items()) if isinstance(features, dict) else features
+    return text is None and isinstance(pairs, list) and all(map(_is_feature, pairs))
+
+
+def _is_feature(pair: Any) -> bool:
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        return False
+    name, value = pair
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) <= 1e9 and (isinstance(name, str) or _is_count(name))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31

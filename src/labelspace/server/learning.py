@@ -1,10 +1,14 @@
-"""Learning through the API: durable, in the same order everywhere, without a second copy.
+"""Learning through the API: durable, in the same order everywhere, all or nothing.
 
 A request is learned in this order: wait for the turn (of all workers), learn what others have
-learned meanwhile, learn the rows in memory, write them to the log and flush it, answer. So every
-worker learns all rows in the order of the log and numbers new labels alike, and a row that was
-answered for is on disk. Now and then the model folder itself is saved ("folded"), so that a start
-has little to learn again.
+learned meanwhile, learn the rows, write them to the log and flush it, serve what has learned them,
+answer. The rows are learned by a copy of the model, which shares all that learning leaves as it is,
+on another thread than the model's: requests are answered meanwhile, and if anything goes wrong the
+copy is forgotten.
+
+So every worker learns all rows in the order of the log, request by request as they were first
+learned, and a row that was answered for is on disk. Now and then the model folder itself is saved
+("folded"), so that a start has little to learn again.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +26,8 @@ from labelspace.errors import LabelspaceError
 from labelspace.server.batcher import Batcher
 from labelspace.server.learned_log import LearnedLog, Record
 from labelspace.server.metrics import Metrics
-from labelspace.server.refusal import Refusal
+from labelspace.server.quota import check_quota
+from labelspace.server.refusal import Refusal, overloaded
 from labelspace.server.schemas import LearnRow, Row
 from labelspace.server.served import Served, identity_of, version_of
 from labelspace.server.settings import ServerSettings
@@ -42,6 +48,9 @@ class Learning:
         self._metrics = metrics
         self._log = LearnedLog(settings.folder)
         self._turn = asyncio.Lock()
+        # Held by the thread that works: a request that is given up leaves it at work.
+        self._working = threading.Lock()
+        self._n_lessons = 0
         self._log_size = self._log.size
         self._n_unsaved = 0
         self._last = time.monotonic()
@@ -67,40 +76,22 @@ class Learning:
 
     async def learn(self, rows: Sequence[LearnRow]) -> dict[str, Any]:
         """Learn rows, all or none; they are on disk when this returns."""
-        async with self._turn:
-            lock = self._log.locked()
-            await asyncio.to_thread(lock.__enter__)
-            try:
-                await self._batcher.call(self._catch_up, limited=False)
-                answer, records = await self._batcher.call(
-                    lambda served: self._learned(served, rows), limited=False
-                )
-                await asyncio.to_thread(self._log.append, records)
-                ranker = self._batcher.served.estimator
-                self._log.mark(ranker, self._log.n_learned(ranker) + len(records))
-                self._log_size = self._log.size
-            except Refusal:
-                raise
-            except BaseException as error:
-                # The model in memory may be ahead of the disk: go back to what is on disk.
-                self._batcher.served.identity = None
-                if not isinstance(error, OSError):
-                    raise
-                logger.error("%s could not be written: %s", self._log.path, error)
-                raise Refusal(
-                    503, "The rows could not be written to disk, so they were not learned."
-                ) from None
-            finally:
-                lock.__exit__(None, None, None)
-            self._count(len(records))
-            return answer
+        if self._n_lessons >= self._settings.limits.lessons:
+            raise overloaded()
+        self._n_lessons += 1
+        try:
+            async with self._turn:
+                answer = await asyncio.to_thread(self._learn, rows)
+        finally:
+            self._n_lessons -= 1
+        self._count(len(rows))
+        return answer
 
     async def look(self) -> None:
         """Learn what other workers have learned, and save the model when it is time."""
         if self._log.size != self._log_size:
             async with self._turn:
-                n_rows = await self._batcher.call(self._catch_up, limited=False)
-                self._log_size = self._log.size
+                n_rows = await asyncio.to_thread(self._learn_from_others)
             logger.info("Learned %d rows that another worker was taught.", n_rows)
         idle = time.monotonic() - self._last
         if self._n_unsaved >= self._settings.fold_rows or (
@@ -111,13 +102,15 @@ class Learning:
     async def adopt(self, served: Served) -> None:
         """Teach a newly loaded model what the log has beyond it, and serve it."""
         async with self._turn:
-            await asyncio.to_thread(self._catch_up_aside, served)
-            self._batcher.replace(served)
+            await asyncio.to_thread(self._adopt, served)
 
     def start(self, served: Served) -> None:
         """Teach the first model what the log has beyond it, before anything is served."""
-        n_rows = self._catch_up_aside(served)
+        is_shorter = self._log.match(served.estimator)
+        n_rows = self._catch_up(served)
         self._n_unsaved = n_rows
+        if is_shorter:
+            self._save()
         if n_rows:
             logger.info("Learned %d rows again from %s.", n_rows, self._log.path)
 
@@ -127,10 +120,54 @@ class Learning:
             if self._n_unsaved:
                 await asyncio.to_thread(self._save)
 
+    def _learn(self, rows: Sequence[LearnRow]) -> dict[str, Any]:
+        with self._working, self._log.locked(), threads.limit(self._settings.n_threads):
+            taught = self._batcher.served.copy()
+            self._catch_up(taught)
+            records = self._records(taught, rows)
+            n_new = check_quota(self._settings.limits, self._log, taught, records)
+            n_labels = taught.n_labels
+            _learn_records(taught, records)
+            try:
+                self._log.append(records)
+            except OSError as error:
+                logger.error("%s could not be written: %s", self._log.path, error)
+                raise Refusal(
+                    503, "The rows could not be written to disk, so they were not learned."
+                ) from None
+            self._log.mark(taught.estimator, len(records), n_new)
+            self._log_size = self._log.size
+            self._batcher.replace(taught)
+            return {
+                "learned": len(records),
+                "new_labels": [taught.name(label) for label in range(n_labels, taught.n_labels)],
+                "n_examples": int(taught.estimator.n_examples_),
+                "n_labels": taught.n_labels,
+            }
+
+    def _learn_from_others(self) -> int:
+        with self._working, threads.limit(self._settings.n_threads):
+            # Looked at before reading: what is written meanwhile is for the next time.
+            size = self._log.size
+            taught = self._batcher.served.copy()
+            n_rows = self._catch_up(taught)
+            self._batcher.replace(taught)
+            self._log_size = size
+            return n_rows
+
+    def _adopt(self, served: Served) -> None:
+        with self._working:
+            is_shorter = self._log.match(served.estimator)
+            self._catch_up(served)
+            self._batcher.replace(served)
+        if is_shorter:
+            self._save()
+
     def _save(self) -> None:
-        served, folder = self._batcher.served, self._settings.folder
+        folder = self._settings.folder
         try:
-            with folders.locked(folder):
+            with self._working, folders.locked(folder):
+                served = self._batcher.served
                 if identity_of(folder) == served.identity:
                     served.tagger.save(folder)
                     served.identity, served.version = identity_of(folder), version_of(folder)
@@ -147,52 +184,47 @@ class Learning:
         self._metrics.add("labelspace_rows_learned_total", n_rows)
 
     def _catch_up(self, served: Served) -> int:
-        """Learn the rows of the log that ``served`` has not; return how many."""
-        before = n_rows = self._log.n_learned(served.estimator)
-        waiting: list[Record] = []
-        for request in self._log.requests_after(n_rows):
-            if n_rows == before and (why := served.tagger.why_it_cannot_learn()):
-                # The rows stay in the log, for this model's successor.
-                logger.warning("Rows of %s are not learned: %s", self._log.path, why)
-                return 0
-            # New labels are numbered request by request, as they were when first learned; other
-            # requests are learned together, which is quicker.
-            labels = (label for row in request for label in row["labels"])
-            if any(served.tagger.labels_.find(label) is None for label in labels):
-                _learn_records(served, waiting)
-                _learn_records(served, request)
-                waiting = []
-            else:
-                waiting += request
-            n_rows += len(request)
-        _learn_records(served, waiting)
-        if n_rows > before:
-            self._log.mark(served.estimator, n_rows)
-        return n_rows - before
+        """Learn the requests of the log that ``served`` has not; return how many rows they had.
 
-    def _catch_up_aside(self, served: Served) -> int:
-        """The same for a model that is not served yet, on any thread."""
+        One that cannot be learned is set aside: the others, and the server, go on without it.
+        """
+        n_before = n_rows = self._log.n_learned(served.estimator)
         with threads.limit(self._settings.n_threads):
-            return self._catch_up(served)
+            for request in self._log.requests_after(n_rows):
+                if n_rows == n_before and (why := served.tagger.why_it_cannot_learn()):
+                    # The rows stay in the log, for this model's successor.
+                    logger.warning("Rows of %s are not learned: %s", self._log.path, why)
+                    return 0
+                n_labels = served.n_labels
+                try:
+                    _learn_records(served, request)
+                except (MemoryError, OSError):
+                    raise
+                except Exception as error:
+                    self._set_aside(request, n_rows, error)
+                self._log.mark(served.estimator, len(request), served.n_labels - n_labels)
+                n_rows += len(request)
+        return n_rows - n_before
 
-    def _learned(
-        self, served: Served, rows: Sequence[LearnRow]
-    ) -> tuple[dict[str, Any], list[Record]]:
+    def _set_aside(self, request: list[Record], n_before: int, error: Exception) -> None:
+        self._log.set_aside(request)
+        logger.error(
+            "Lines %d to %d of %s cannot be learned (%s): they are set aside in %s; teach them "
+            "again as they should be.",
+            n_before + 1,
+            n_before + len(request),
+            self._log.path,
+            error.sentence if isinstance(error, Refusal) else f"{type(error).__name__}: {error}",
+            self._log.aside,
+        )
+
+    def _records(self, served: Served, rows: Sequence[LearnRow]) -> list[Record]:
+        """Return rows as the log has them, or refuse what the model cannot learn."""
         if why := served.tagger.why_it_cannot_learn():
             raise Refusal(409, why)
         if not served.tagger.takes_text and any(row.text is not None for row in rows):
             raise Refusal(422, "This model was trained on features: give 'features', not 'text'.")
-        records = [_record(row, _labels(served, row.labels)) for row in rows]
-        n_before = served.n_labels
-        _learn_records(served, records)
-        new = [served.name(label) for label in range(n_before, served.n_labels)]
-        answer = {
-            "learned": len(records),
-            "new_labels": new,
-            "n_examples": int(served.estimator.n_examples_),
-            "n_labels": served.n_labels,
-        }
-        return answer, records
+        return [_record(row, _labels(served, row.labels)) for row in rows]
 
 
 def _record(row: LearnRow, labels: list[Any]) -> Record:

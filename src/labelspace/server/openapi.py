@@ -38,6 +38,7 @@ _PROBLEMS = {
     429: "The server has as much to do as it takes on; try again after Retry-After seconds.",
     500: "A mistake in the server.",
     503: "There was no answer in time, or the server is ending.",
+    507: "As much was taught as the server takes; the sentence says what to do.",
 }
 _STRING = {"schema": {"type": "string"}}
 _RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
@@ -124,7 +125,7 @@ LEARN = _route(
     "learn",
     schemas.LearnAnswer,
     "Learned, and on disk.",
-    *(400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 500, 503),
+    *(400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 429, 500, 503, 507),
     content={"application/json": {"example": _LEARNED}},
     openapi_extra=_body(
         _ref(schemas.LearnRequest),

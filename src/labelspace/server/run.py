@@ -16,6 +16,7 @@ from typing import Any
 import uvicorn
 
 from labelspace.server.app import make_app
+from labelspace.server.learned_log import LearnedLog
 from labelspace.server.metrics import SHARED_FOLDER
 from labelspace.server.served import Served
 from labelspace.server.settings import ServerSettings
@@ -35,8 +36,9 @@ def serve(
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("labelspace.server").setLevel(logging.INFO)
     sys.setswitchinterval(SWITCH_SECONDS)
-    # A bad folder is told before anything starts.
+    # A bad folder, or file of what was taught, is told before anything starts.
     served = Served.load(settings.folder, settings.n_threads)
+    LearnedLog(settings.folder).check(served.estimator)
     threading.Thread(target=_tell, args=(settings, on_ready, open_browser), daemon=True).start()
     if settings.workers == 1:
         uvicorn.run(make_app(settings, served), **_options(settings))

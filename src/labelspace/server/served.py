@@ -48,6 +48,11 @@ class Served:
         Changes when the model folder does.
     identity : tuple
         Tells whether the folder is still the one that was loaded.
+
+    Attributes
+    ----------
+    lineage : object
+        The same in copies, which differ by what was learned only.
     """
 
     def __init__(
@@ -56,6 +61,7 @@ class Served:
         self.tagger = tagger
         self.version = version
         self.identity = identity
+        self.lineage = object()
         self._reader = RowReader(tagger)
 
     @staticmethod
@@ -65,9 +71,17 @@ class Served:
         identity, version = identity_of(folder), version_of(folder)
         served = Served(Tagger.load(folder), version, identity)
         served.estimator.n_threads = None  # the batcher sets them once, for its whole thread
+        if served.estimator.random_state is None:
+            served.estimator.random_state = 0  # so that all workers learn a row alike, and again
         with threads.limit(n_threads):
             served.warm_up()
         return served
+
+    def copy(self) -> Served:
+        """Return one that can learn while this one answers; they share what stays as it is."""
+        made = Served(store.snapshot(self.tagger), self.version, self.identity)
+        made.lineage = self.lineage
+        return made
 
     def warm_up(self) -> None:
         """Rank made-up rows, many and one: compiles what has to be."""

@@ -20,7 +20,7 @@ LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]", "::1")
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one server takes on; beyond it the answer is 413, 422, 429 or 503.
+    """How much one server takes on; beyond it the answer is 413, 422, 429, 503 or 507.
 
     Sizes are in bytes and times in seconds.
     """
@@ -41,6 +41,16 @@ class Limits:
     """Connections and running requests."""
     shutdown: int = 30
     """What runs may go on for so long after SIGTERM."""
+    lessons: int = 8
+    """Requests to learn that wait for their turn."""
+    learned_rows: int = 1_000_000
+    """Rows that a model may be taught in all."""
+    learned_labels: int = 100_000
+    """New labels that a model may be taught in all."""
+    learned_bytes: int = 1 << 30
+    """Size of the file of what was taught."""
+    free_disk: int = 64 << 20
+    """What is left of the disk; below it nothing is learned."""
 
 
 @dataclass(frozen=True)
