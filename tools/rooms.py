@@ -30,7 +30,18 @@ FILES_ARE_METHODS = ("models.baselines",)
 # What stands beside ``models`` but is a method, too.
 METHODS_ELSEWHERE = ("manifold",)
 # Where the program begins: what these reach serves more than a method.
-APPLICATION = ("", "__main__", "cli", "server", "tagger", "data", "plots", "label_map", "engine")
+APPLICATION = (
+    "",
+    "__main__",
+    "cli",
+    "server",
+    "tagger",
+    "data",
+    "plots",
+    "label_map",
+    "engine",
+    "model_selection",
+)
 
 # Files that several folders have, each for its own method or part.
 NAMES_IN_EACH_FOLDER = ("model", "settings", "learners", "task", "losses", "training")

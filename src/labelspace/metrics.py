@@ -13,7 +13,7 @@ the number of rows and of rows with label l in *train*. Rows without labels coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,19 +22,22 @@ from scipy.sparse import csr_matrix, issparse
 
 from labelspace import _topk_kernels as _kernels
 from labelspace.csr import canonical
-from labelspace.errors import DataError
+from labelspace.errors import DataError, UsageError, nearest
+from labelspace.frames import given_labels
+from labelspace.named_rankings import by_column, is_lists
 from labelspace.topk import TopK, topk_csr
 
 PROPENSITY_A, PROPENSITY_B = 0.55, 1.5
 KS = (1, 3, 5)
+FIGURES = ("P", "nDCG", "PSP", "PSnDCG", "R", "RP", "coverage")
 
 
 def evaluate(
-    Y: csr_matrix,
-    top: TopK | csr_matrix | ArrayLike,
+    Y: csr_matrix | Sequence[Any],
+    top: TopK | csr_matrix | ArrayLike | Sequence[Any],
     *,
     ks: Sequence[int] = KS,
-    label_counts: ArrayLike | None = None,
+    label_counts: ArrayLike | Mapping[str, int] | None = None,
     n_examples: int | None = None,
     A: float = PROPENSITY_A,
     B: float = PROPENSITY_B,
@@ -43,11 +46,11 @@ def evaluate(
 
     Parameters
     ----------
-    Y : csr_matrix of shape (n, n_labels)
+    Y : csr_matrix of shape (n, n_labels), or list of lists of names
         True labels.
-    top : TopK, csr_matrix of scores, or array of label ids (n, k) best first
-        The ranking.
-    label_counts : array of shape (n_labels,), optional
+    top : TopK, csr_matrix of scores, array of label ids (n, k) best first, or lists of names
+        The ranking; lists of pairs of name and score, as ``Tagger.tag_many`` gives, do as well.
+    label_counts : array of shape (n_labels,), or dict by name, optional
         How many training rows have each label (labels beyond its end: none).
     n_examples : int, optional
         Number of training rows.
@@ -60,18 +63,71 @@ def evaluate(
     >>> figures = evaluate(Y, np.array([[0, 1, 2], [0, 1, 2]]), ks=(1, 3))
     >>> {name: round(value, 2) for name, value in figures.items()}
     {'P@1': 50.0, 'P@3': 50.0, 'nDCG@1': 50.0, 'nDCG@3': 77.53}
+    >>> evaluate([["red"], ["green"]], [["red", "round"], ["red", "green"]], ks=(1, 2))["P@1"]
+    50.0
     """
+    counts: Any = label_counts
+    if is_lists(Y) and is_lists(top):
+        Y, top, counts = by_column(Y, top, label_counts)
     Y, labels = _checked(Y, top, max(ks))
     hits = _kernels.hits(Y.indptr, Y.indices, labels)
     figures = {f"P@{k}": _percent(hits[:, :k].sum(), k * len(labels)) for k in ks}
     figures |= {f"nDCG@{k}": _ndcg(hits, Y, k) for k in ks}
-    if label_counts is not None and n_examples is not None:
-        weights = inverse_propensity(label_counts, n_examples, n_labels=Y.shape[1], A=A, B=B)
+    if counts is not None and n_examples is not None:
+        weights = inverse_propensity(counts, n_examples, n_labels=Y.shape[1], A=A, B=B)
         gains = np.where(hits, weights[np.maximum(labels, 0)], 0.0)
         best = _kernels.largest_gains(Y.indptr, Y.indices, weights, max(ks))
         figures |= {f"PSP@{k}": _percent(gains[:, :k].sum(), best[:, :k].sum()) for k in ks}
         figures |= {f"PSnDCG@{k}": _percent(_ndcg(gains, Y, k), _ndcg(best, Y, k)) for k in ks}
     return figures
+
+
+class Scorer:
+    """A figure by its name, as scikit-learn's ``cross_validate`` and ``GridSearchCV`` take it.
+
+    The estimator is one of ``labelspace.models``, a ``Tagger``, or a pipeline that ends with one.
+    Figures are percentages; propensities are those of the rows that it learned from.
+
+    Parameters
+    ----------
+    name : str
+        P@k, nDCG@k, PSP@k, PSnDCG@k, R@k, RP@k or coverage@k, such as ``"P@5"``.
+
+    Examples
+    --------
+    >>> from labelspace.models import MostCommon
+    >>> model = MostCommon().fit([[1.0], [2.0]], [[0], [0, 1]])
+    >>> scorer("P@1")(model, [[1.0], [2.0]], [[0], [1]])
+    50.0
+    """
+
+    def __init__(self, name: str) -> None:
+        figure, at, k = name.partition("@")
+        if figure not in FIGURES or not at or not k.isdigit() or int(k) < 1:
+            known = [f"{one}@5" for one in FIGURES]
+            raise UsageError(f"There is no figure '{name}'{nearest(name, known)}")
+        self.name, self.k = name, int(k)
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        if hasattr(estimator, "steps"):  # a pipeline
+            X, estimator = estimator[:-1].transform(X), estimator[-1]
+        top = estimator.predict_topk(X, self.k)
+        ranker = getattr(estimator, "estimator_", estimator)
+        Y = ranker._labels.encode(y if ranker is estimator else given_labels(y), len(top))
+        if self.name.startswith(("R@", "RP@")):
+            return recall(Y, top, ks=(self.k,))[self.name]
+        if self.name.startswith("coverage@"):
+            return coverage(Y, top, ks=(self.k,))[self.name]
+        counts: Any = {"label_counts": ranker.label_counts_, "n_examples": ranker.n_examples_}
+        return evaluate(Y, top, ks=(self.k,), **counts)[self.name]
+
+    def __repr__(self) -> str:
+        return f"scorer({self.name!r})"
+
+
+def scorer(name: str) -> Scorer:
+    """Return a figure by its name, such as ``"P@5"``, as scikit-learn takes it for scoring."""
+    return Scorer(name)
 
 
 def inverse_propensity(
@@ -242,7 +298,7 @@ def by_frequency(
 
 
 def _checked(
-    Y: csr_matrix, top: TopK | csr_matrix | ArrayLike, k: int
+    Y: csr_matrix | Sequence[Any], top: TopK | csr_matrix | ArrayLike, k: int
 ) -> tuple[csr_matrix, NDArray[np.int64]]:
     """Return ``Y`` with sorted indices and the ranking as label ids of width ``k``."""
     Y = canonical(csr_matrix(Y, copy=False))
