@@ -69,8 +69,12 @@ def find_dialect(head: bytes, fields: Fields) -> Dialect | None:
     first = text.split("\n", 1)[0].strip("\r")
     candidates = []
     for dialect in _dialects():
+        if dialect.delimiter not in first:
+            continue
+        if dialect.escapechar is not None and '\\"' not in text:
+            continue  # it would take any text after a closing quote
         rows, is_clean = _parsed(text, dialect)
-        if dialect.delimiter not in first or not rows:
+        if not rows:
             continue
         n_cells = len(rows[0])
         share = sum(len(row) == n_cells for row in rows) / len(rows)

@@ -106,10 +106,10 @@ def _format_of_text(head: bytes, path: Path, fields: Fields) -> str:
         return "csv"
     if _is_xc_row(first):
         return "svmlight"
-    if is_fasttext(telling):
-        return "fasttext"
     if is_table(head, fields):
         return "csv"
+    if is_fasttext(telling):
+        return "fasttext"
     if b"\t" in first:
         _refuse_header(telling, path)
         return "tsv"
