@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from labelspace.cli.app import app
-from labelspace.data import parts
 from labelspace.tagger import Tagger
 
 WORDS = ["spline", "matrix", "kernel", "forest"]
@@ -128,18 +127,6 @@ def test_a_killed_run_goes_on_where_it_stopped(
     assert "Going on after 10 rows" in result.stderr
     assert calls == [10, 10, 10, 4]  # the part that was complete is not tagged again
     assert (tmp_path / "b.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
-
-
-def test_parts_of_another_job_are_thrown_away(tmp_path: Path) -> None:
-    target = tmp_path / "a.csv"
-    first = parts.TableParts(target, {"k": 5})
-    first.add(lambda file: file.write(b"old\n"))
-    second = parts.TableParts(target, {"k": 3})
-    assert second.n_done == 0
-    second.add(lambda file: file.write(b"new\n"))
-    second.finish(lambda file, paths: file.write(b"".join(path.read_bytes() for path in paths)))
-    assert target.read_bytes() == b"new\n"
-    assert list(tmp_path.iterdir()) == [target]
 
 
 @pytest.mark.parametrize(

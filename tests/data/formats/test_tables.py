@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from labelspace.data import Fields, describe, read_corpus, write_corpus
-from labelspace.errors import DataError
+from labelspace.errors import DataError, LabelspaceWarning
 from labelspace.tagger import Tagger
 
 TITLES = ["Rosen, Pflege und Schnitt", 'Der "Ring" des Nibelungen', "Über den Buchdruck"]
@@ -345,3 +347,38 @@ def test_texts_of_a_large_table_stay_in_its_file(
     write_corpus(corpus, tmp_path / "b.jsonl")
     assert read_corpus(tmp_path / "b.jsonl").texts == [f"row {n}" for n in range(9)]
     assert describe(corpus).duplicate_features == 0
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "content"),
+    [
+        ("pyarrow", "a.parquet", b"PAR1 and so on"),
+        ("pyarrow", "a.feather", b"ARROW1 and so on"),
+        ("openpyxl", "a.xlsx", b"PK\x03\x04 xl/workbook.xml [Content_Types].xml"),
+    ],
+)
+def test_what_is_not_installed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, name: str, content: bytes
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=rf"needs {module}: run pip install 'labelspace\[tables\]'"):
+        read_corpus(tmp_path / name)
+
+
+def test_an_excel_file_with_several_sheets_and_dates(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "Notes"  # empty: passed over
+    sheet = book.create_sheet("Data")
+    sheet.append(["title", "tags", "when"])
+    sheet.append(["Roses", "a|b", datetime.date(1999, 1, 2)])
+    sheet.append([None, None, None])
+    sheet.append(["Books", None, None])
+    book.create_sheet("More").append(["x"])
+    book.save(tmp_path / "a.xlsx")
+    with pytest.warns(LabelspaceWarning, match="1 of 2 rows without labels"):
+        corpus = read_corpus(tmp_path / "a.xlsx", fields=Fields.of(text="title,when"))
+    assert corpus.texts == ["Roses\n1999-01-02", "Books"]
+    assert corpus.reading is not None
+    assert corpus.reading.how == 'Excel, sheet "Data", the first of 2 with content'
