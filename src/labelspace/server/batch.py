@@ -4,6 +4,9 @@ Each line is a request as for one row, and gives one line in the same order; a l
 answered gives one with ``error`` and its number, and the others go on. The body is taken in
 without waiting for the answers to leave, since many clients read nothing before they have sent
 everything; the limits on the body and on the number of batches bound what that can hold.
+
+Where another batch waits, the one that has mostly kept the server waiting is given up for it: a
+few clients that send or read slowly do not keep all others out.
 """
 
 from __future__ import annotations
@@ -31,6 +34,8 @@ MEDIA_TYPE = "application/x-ndjson"
 MIN_RATE = 1024
 # Seconds for a client to take in a part of the answer.
 SEND_SECONDS = 60.0
+# Seconds for which a client has kept the server waiting before its batch may be given up.
+PATIENCE = 1.0
 
 
 class BatchTagger:
@@ -39,27 +44,29 @@ class BatchTagger:
     def __init__(self, batcher: Batcher, limits: Limits) -> None:
         self._batcher = batcher
         self._limits = limits
-        self._n_running = 0
+        self._running: set[_Running] = set()
 
     async def answer(self, request: Request) -> Response:
         """Return a response that streams the answers of a batch."""
         check_type(request, MEDIA_TYPE)
         check_length(request, self._limits.batch_body)
-        if self._n_running >= self._limits.batches:
-            raise overloaded()
+        self._make_room()
         return _Stream(self, request)
 
     async def run(self, request: Request) -> AsyncIterator[bytes]:
         """Yield answers; a refusal of the whole batch is raised where nothing was yielded yet."""
-        if self._n_running >= self._limits.batches:
-            raise overloaded()
-        self._n_running += 1
+        self._make_room()
         lines = _Lines(request, self._limits)
+        running = _Running(lines)
+        self._running.add(running)
         reading = asyncio.create_task(lines.read())
         try:
             number = 0
             while block := await lines.take(MAX_BATCH):
-                yield await self._answers(block, number)
+                running.begin()
+                answers = await self._answers(block, number)
+                running.end()
+                yield answers
                 number += len(block)
             if lines.refusal is not None:
                 if number == 0:
@@ -67,7 +74,17 @@ class BatchTagger:
                 yield error_json(lines.refusal.sentence, line=number + 1) + b"\n"
         finally:
             reading.cancel()
-            self._n_running -= 1
+            self._running.discard(running)
+
+    def _make_room(self) -> None:
+        """Give up the batch that mostly waits, or refuse the new one if none does."""
+        if len(self._running) < self._limits.batches:
+            return
+        slowest = max(self._running, key=lambda one: one.idle, default=None)
+        if slowest is None or slowest.idle < max(PATIENCE, slowest.busy):
+            raise overloaded()
+        slowest.lines.give_up()
+        self._running.discard(slowest)
 
     async def _answers(self, block: list[bytes], number: int) -> bytes:
         told: list[bytes] = [b""] * len(block)
@@ -115,6 +132,35 @@ class BatchTagger:
         ]
 
 
+class _Running:
+    """A batch that has begun: how long the model was at work for it, and how long it was not."""
+
+    def __init__(self, lines: _Lines) -> None:
+        self.lines = lines
+        self._began = time.monotonic()
+        self._block_began: float | None = None
+        self._busy = 0.0
+
+    def begin(self) -> None:
+        """Rows go to the model."""
+        self._block_began = time.monotonic()
+
+    def end(self) -> None:
+        """They are back."""
+        self._busy, self._block_began = self.busy, None
+
+    @property
+    def busy(self) -> float:
+        """Seconds in which the model, or its queue, had rows of the batch."""
+        now = time.monotonic()
+        return self._busy + (0.0 if self._block_began is None else now - self._block_began)
+
+    @property
+    def idle(self) -> float:
+        """Seconds in which the client was waited for."""
+        return time.monotonic() - self._began - self.busy
+
+
 class _Lines:
     """The lines of a body, as it arrives."""
 
@@ -127,11 +173,13 @@ class _Lines:
         self._ended = False
 
     async def read(self) -> None:
-        """Take in the body."""
+        """Take in the body, unless it is given up."""
         rest: list[bytes] = []
         n_rows = 0
         try:
             async for chunk in self._chunks():
+                if self._ended:
+                    return
                 first, *others = chunk.split(b"\n")
                 rest.append(first)
                 if others:
@@ -150,7 +198,7 @@ class _Lines:
             if any(rest):
                 self._waiting.append(b"".join(rest))
         except Refusal as refusal:
-            self.refusal = refusal
+            self.refusal = self.refusal or refusal
         finally:
             self._ended = True
             self._more.set()
@@ -173,6 +221,18 @@ class _Lines:
             yield message.get("body", b"")
             if not message.get("more_body", False):
                 return
+
+    def give_up(self) -> None:
+        """Take in no more, and forget what has come."""
+        self.refusal = Refusal(
+            408,
+            "Other batches were waiting, and this one kept the server waiting for its body or for "
+            "taking in the answer: send and read it faster.",
+            {"Connection": "close"},
+        )
+        self._waiting.clear()
+        self._ended = True
+        self._more.set()
 
     async def take(self, most: int) -> list[bytes]:
         """Return the next lines, or nothing at the end."""

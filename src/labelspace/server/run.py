@@ -16,6 +16,7 @@ from typing import Any
 import uvicorn
 
 from labelspace.server.app import make_app
+from labelspace.server.connections import TimedProtocol
 from labelspace.server.learned_log import LearnedLog
 from labelspace.server.metrics import SHARED_FOLDER
 from labelspace.server.served import Served
@@ -78,7 +79,7 @@ def _options(settings: ServerSettings) -> dict[str, Any]:
         "host": settings.host,
         "port": settings.port,
         "workers": settings.workers,
-        "http": "h11",  # bounds the size of a request's headers
+        "http": TimedProtocol,
         "ws": "none",
         "access_log": False,
         "log_level": "warning",
