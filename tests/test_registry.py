@@ -59,3 +59,10 @@ def test_a_method_is_an_estimator_that_is_stored_by_its_name(name: str) -> None:
     assert registry.method_name(kind) == name
     if kind.settings_type is not None:
         assert issubclass(kind.settings_type, Settings)
+
+
+@pytest.mark.parametrize("name", sorted(registry._PLACES))
+def test_what_can_be_stored_says_what_its_attributes_are(name: str) -> None:
+    kind = registry.storable_class(name)
+    told = any(vars(base).get("_schema") for base in kind.__mro__)
+    assert told or issubclass(kind, Settings), "an object of a stranger's would be taken as it is"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -17,11 +18,12 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import labelspace
-from labelspace import store
+from labelspace import registry, store
+from labelspace.calibration import Calibration
 from labelspace.errors import ModelFileError
-from labelspace.labels import LabelEncoder
 from labelspace.models import MostCommon
-from labelspace.store import folders
+from labelspace.store import folders, schema
+from labelspace.store.manifest import write_manifest
 from labelspace.topk import TopK
 
 
@@ -36,9 +38,26 @@ def folder(model: MostCommon, tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-def part(**state: object) -> LabelEncoder:
+class Bag(store.Storable):
+    """A part with any attributes."""
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        """Take all as it is."""
+
+
+@pytest.fixture(autouse=True)
+def bags_can_be_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    find, name = registry.storable_class, registry.storable_name
+    monkeypatch.setattr(registry, "storable_class", lambda it: Bag if it == "Bag" else find(it))
+    monkeypatch.setattr(
+        registry, "storable_name", lambda kind: "Bag" if kind is Bag else name(kind)
+    )
+
+
+def part(**state: object) -> Bag:
     """Return a storable object with any attributes."""
-    return LabelEncoder._from_state(state)
+    return Bag._from_state(dict(state))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +142,7 @@ def test_a_model_that_is_replaced_while_it_is_loaded_is_never_a_mixture(tmp_path
     folder = tmp_path / "model"
     done = threading.Event()
 
-    def part_of(number: int) -> LabelEncoder:
+    def part_of(number: int) -> Bag:
         return part(**{f"array{at}": np.full(50, number) for at in range(10)})
 
     def replace() -> None:
@@ -198,15 +217,50 @@ def flip_a_byte(folder: Path) -> None:
 
 
 def edit(folder: Path, **changes: object) -> None:
+    """Change a manifest as a stranger would, with the right checksum."""
     manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps(manifest | changes))
+    del manifest["sha256"]
+    write_manifest(manifest | changes, folder)
+
+
+def edit_state(folder: Path, **changes: object) -> None:
+    model = json.loads((folder / "manifest.json").read_text())["model"]
+    edit(folder, model=model | {"state": model["state"] | changes})
 
 
 def rename_class(folder: Path, name: str) -> None:
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["model"]["$object"] = name
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    model = json.loads((folder / "manifest.json").read_text())["model"]
+    edit(folder, model=model | {"$object": name})
 
+
+def replace_array(folder: Path, name: str, array: np.ndarray) -> None:
+    """Put another array into a model, with the right checksum."""
+    np.save(folder / name, array)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    content = (folder / name).read_bytes()
+    told = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    edit(folder, files=manifest["files"] | {name: told})
+
+
+def link_out(folder: Path) -> None:
+    file = next(folder.glob("*.npy"))
+    file.rename(folder.parent / "elsewhere.npy")
+    file.symlink_to(folder.parent / "elsewhere.npy")
+
+
+def make_pipe(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+
+
+def nested(depth: int) -> object:
+    value: object = 1
+    for _ in range(depth):
+        value = {"$tuple": [value]}
+    return value
+
+
+UNSIGNED = '{"format": 2, "model": {}, "files": {}}'
 
 DAMAGE = {
     "a byte flipped": (flip_a_byte, "damaged"),
@@ -235,6 +289,60 @@ DAMAGE = {
     "an array outside the folder": (
         lambda folder: edit(folder, model={"state": {"x": {"$array": "../x.npy"}}}),
         "not in it",
+    ),
+    "a name changed": (
+        lambda folder: (folder / "manifest.json").write_bytes(
+            (folder / "manifest.json").read_bytes().replace(b'"a"', b'"A"')
+        ),
+        "damaged",
+    ),
+    "a manifest without checksum": (
+        lambda folder: (folder / "manifest.json").write_text(
+            '{"format": 2, "model": 1, "files": 1}'
+        ),
+        "damaged",
+    ),
+    "a link out of the folder": (link_out, "not in it"),
+    "a pipe": (lambda folder: make_pipe(folder, "ranking_.npy"), "no plain file"),
+    "a manifest that is a pipe": (
+        lambda folder: make_pipe(folder, "manifest.json"),
+        "no plain file",
+    ),
+    "parts in parts without end": (
+        lambda folder: edit_state(folder, k=nested(100)),
+        "too many levels",
+    ),
+    "an attribute too many": (
+        lambda folder: edit_state(folder, predict_topk=3),
+        "predict_topk is not an attribute",
+    ),
+    "a parameter that breaks its rule": (
+        lambda folder: edit_state(folder, n_threads=1_000_000_000),
+        "'n_threads' parameter",
+    ),
+    "a parameter that is missing": (
+        lambda folder: edit_state(folder, n_examples_={"$float": "x"}),
+        "does not fit",
+    ),
+    "labels that are not there": (
+        lambda folder: replace_array(folder, "ranking_.npy", np.array([0, 1, 7])),
+        "ranking_ holds 7, which is too large",
+    ),
+    "a label twice": (
+        lambda folder: replace_array(folder, "ranking_.npy", np.array([0, 1, 1])),
+        "ranking_ holds a number twice",
+    ),
+    "an array of another type": (
+        lambda folder: replace_array(folder, "ranking_.npy", np.zeros(3)),
+        "ranking_ is no array of int64",
+    ),
+    "an array of another length": (
+        lambda folder: replace_array(folder, "label_counts_.npy", np.zeros(4, dtype=np.int64)),
+        "label_counts_ has 4 where 3 belong",
+    ),
+    "an array of strangers' bytes": (
+        lambda folder: replace_array(folder, "ranking_.npy", np.array([0, 1, 2], dtype=">i8")),
+        "laid out",
     ),
     "other format": (lambda folder: edit(folder, format=99), "format 99"),
     "file outside the folder": (
@@ -289,7 +397,7 @@ import os
 import sys
 import numpy as np
 from labelspace import store
-from labelspace.labels import LabelEncoder
+from labelspace.calibration import Calibration
 for round in sys.stdin:
     saver = os.fork()
     if saver:
@@ -298,8 +406,8 @@ for round in sys.stdin:
         print("dead", flush=True)
     version = 1
     while not saver:
-        state = {f"part{at}": np.full(200_000, version) for at in range(4)}
-        store.save(LabelEncoder._from_state(state), sys.argv[1])
+        state = {name: np.full(200_000, float(version)) for name in sys.argv[2:]}
+        store.save(Calibration._from_state({"error": 0.0, "n_rows": 1, **state}), sys.argv[1])
         version += 1
 """
 
@@ -307,10 +415,12 @@ for round in sys.stdin:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
 def test_a_save_killed_at_any_moment_leaves_a_whole_model(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    store.save(part(**{f"part{at}": np.zeros(200_000) for at in range(4)}), path)
+    names = ("thresholds", "precisions", "recalls")
+    state = {name: np.zeros(200_000) for name in names}
+    store.save(Calibration._from_state({"error": 0.0, "n_rows": 1, **state}), path)
     rng = random.Random(0)
     with subprocess.Popen(
-        [sys.executable, "-c", SAVERS, str(path)],
+        [sys.executable, "-c", SAVERS, str(path), *names],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -325,7 +435,7 @@ def test_a_save_killed_at_any_moment_leaves_a_whole_model(tmp_path: Path) -> Non
             os.kill(saver, signal.SIGKILL)
             assert savers.stdout.readline() == "dead\n"
             loaded = store.load(path)
-            parts = [getattr(loaded, f"part{at}") for at in range(4)]
+            parts = [getattr(loaded, name) for name in names]
             versions = {value for values in parts for value in np.unique(values)}
             assert len(versions) == 1, f"parts of several saves: {versions}"
     store.save(part(value=1), path)
@@ -338,3 +448,20 @@ def test_answers_survive_the_round_trip(folder: Path, model: MostCommon) -> None
         labelspace.load(folder).predict_topk(np.eye(3), k=3).labels, expected.labels
     )
     assert labelspace.load(folder).classes_.tolist() == ["a", "b", "c"]
+
+
+def test_a_link_within_the_folder_is_followed(folder: Path) -> None:
+    file = next(folder.glob("*.npy"))
+    file.rename(folder / "blob")
+    file.symlink_to(folder / "blob")
+    assert labelspace.load(folder).classes_.tolist() == ["a", "b", "c"]
+
+
+def test_a_trusted_folder_is_read_without_looking_at_values(folder: Path) -> None:
+    replace_array(folder, "ranking_.npy", np.array([0, 1, 1]))
+    with pytest.raises(ModelFileError):
+        labelspace.load(folder)
+    assert labelspace.load(folder, trusted=True).ranking_.tolist() == [0, 1, 1]
+    replace_array(folder, "ranking_.npy", np.array([0, 1]))
+    with pytest.raises(ModelFileError, match="has 2 where 3 belong"):
+        labelspace.load(folder, trusted=True)

@@ -26,18 +26,21 @@ from labelspace.errors import DataError, UsageError
 from labelspace.frames import feature_frame, is_frame
 from labelspace.labels import LabelEncoder
 from labelspace.parameters import (
+    ESTIMATOR_SCHEMA,
     CorpusShape,
     Settings,
     check_settings,
     real,
     resolve_settings,
+    split_state,
     whole,
 )
 from labelspace.responses import Responses
+from labelspace.store import schema
 from labelspace.topk import NO_LABEL, TopK
 
-# Labels of a row at most where a threshold alone decides.
-MOST_GIVEN = 100
+# Labels of a row at most where a threshold alone decides, and in any case.
+MOST_GIVEN, MOST_ASKED = 100, 1_000_000
 
 Ranker = TypeVar("Ranker", bound="LabelRanker")
 
@@ -98,11 +101,12 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "k": [whole()],
+        "k": [whole(1, MOST_ASKED)],
         "threshold": [real(), str, None],
         "random_state": ["random_state"],
-        "n_threads": [whole(), None],
+        "n_threads": [whole(1, threads.MOST), None],
     }
+    _schema: ClassVar[schema.Schema] = ESTIMATOR_SCHEMA
     # Whether fit measures scores on rows held out, and keeps that in ``calibration_``.
     _is_calibrated: ClassVar[bool] = False
     # What the method can be told beyond its parameters, by ``settings`` and perhaps ``preset``.
@@ -178,8 +182,7 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
         k = self._asked(k)
         X = self._checked(X, reset=False)
         with threads.limit(self.n_threads):
-            top = self._predict_topk(X, min(k, self.n_labels_))
-        return _padded(top, k)
+            return self._predict_topk(X, min(k, self.n_labels_)).of_numbers().padded(k)
 
     def predict(self, X: Any, k: int | None = None, threshold: Threshold = None) -> Any:
         """Return a 0-1 CSR matrix of the best labels, or classes if one per row was learned.
@@ -301,6 +304,14 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
             self.settings_type, self, CorpusShape(X.shape[0], X.shape[1], Y.shape[1], X.nnz)
         )
 
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        """Ask of stored parameters what is asked of those that are given, and then of the rest."""
+        made, learned = split_state(cls, state)
+        LabelRanker._validate_params(made)  # without what only learning needs
+        if learned:
+            super()._check_state(learned, sizes)
+
     def _asked(self, k: int | None) -> int:
         k = self.k if k is None else k
         if not isinstance(k, Integral) or k < 1:
@@ -336,12 +347,3 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _padded(top: TopK, k: int) -> TopK:
-    if top.k >= k:
-        return top.first(k)
-    padded = TopK.empty(len(top), k)
-    padded.labels[:, : top.k] = top.labels
-    padded.scores[:, : top.k] = top.scores
-    return padded

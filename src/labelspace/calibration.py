@@ -9,7 +9,7 @@ what it is to reach: ``"f1"`` for the best F1, ``"precision=0.9"`` for a wanted 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace import metrics
 from labelspace.errors import UsageError
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 from labelspace.topk import NO_LABEL, TopK
 
 Threshold = float | str | None
@@ -56,6 +56,14 @@ class Calibration(Storable):
     >>> round(measured.threshold_for("f1"), 2), round(measured.error, 2)
     (0.9, 10.0)
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "error": schema.number(),
+        "n_rows": schema.integer(),
+        "thresholds": schema.array("float32 float64", "n_points"),
+        "precisions": schema.array("float64", "n_points", low=0),
+        "recalls": schema.array("float64", "n_points", low=0),
+    }
 
     def __init__(self, scored: TopK, probabilities: TopK, Y: csr_matrix) -> None:
         best = probabilities.first(BEST)

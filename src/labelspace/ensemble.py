@@ -8,7 +8,7 @@ thread of its own, and fewer of them can be asked than were trained.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from labelspace.search.exact import ExactIndex
 from labelspace.search.ivf import IVFIndex
 from labelspace.search.result import SearchResult
 from labelspace.spaces import sphere
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 from labelspace.threads import train_in_parallel
 
 Index = IVFIndex | ExactIndex
@@ -47,6 +47,23 @@ class Learner(Storable):
     features : ndarray, optional
         The features that the encoder knows, where it does not know all.
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "encoder": schema.part("LinearEncoder", n_features="n_known", dim="dim"),
+        "rows": schema.part("IVFIndex", "ExactIndex", dim="dim", ids_end="rows_end"),
+        "labels": schema.optional(
+            schema.part("IVFIndex", dim=schema.plus("dim", 1), ids_end="labels_end")
+        ),
+        "features": schema.optional(
+            schema.array("int32 int64", "n_known", low=0, end="features_end")
+        ),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if state["features"] is None:
+            sizes.settle("n_features", sizes.known["n_known"])
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from labelspace.csr import NamedColumns
 from labelspace.errors import AmbiguousLabel, DataError
 from labelspace.frames import is_missing, labels_of
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 # More columns than this are a mistake (ids that are not counted from 0) rather than a label set.
 MAX_LABELS = 100_000_000
@@ -55,6 +55,26 @@ class LabelEncoder(Storable):
     # Columns by name, those of names that several have, and the names that they were made from;
     # made when asked for, never stored.
     _found: tuple[dict[str, int], dict[str, list[int]], list[Any]] | None = None
+
+    _schema: ClassVar[schema.Schema] = {
+        "kind": schema.option(None, "matrix", "lists", "classes"),
+        "names": schema.optional(schema.list_of(schema.anything, length="n_labels")),
+        "n_labels": schema.size("n_labels"),
+        "_class_dtype": schema.anything,
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        kinds = set(map(type, state["names"] or ()))
+        if not (kinds <= {str} or kinds <= {int, float, bool}):
+            raise schema.Mismatch("names are neither all texts nor all numbers")
+        if state["_class_dtype"] is not None:
+            dtype = np.dtype(str(state["_class_dtype"]))
+            longest = max((len(str(name)) for name in state["names"] or ()), default=0)
+            is_text = dtype.kind == "U" and kinds <= {str} and dtype.itemsize <= 4 * max(longest, 1)
+            if not is_text and not (dtype.kind in "biuf" and str not in kinds):
+                raise schema.Mismatch("_class_dtype is not that of the names")
 
     def __init__(self) -> None:
         self.kind: str | None = None

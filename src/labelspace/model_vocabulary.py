@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelspace.errors import LabelspaceWarning
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 from labelspace.vocabulary import NOT_THERE, Vocabulary
 
 
@@ -32,6 +33,12 @@ class ModelVocabulary(Storable):
     column_of : ndarray of shape (n_entries,)
         -1 where no training row had the label.
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "vocabulary": schema.part("Vocabulary", n_entries="n_entries"),
+        "entry_of": schema.array("int64", "n_columns", low=-1, below="n_entries"),
+        "column_of": schema.array("int64", "n_entries", low=-1, below="n_columns"),
+    }
 
     def __init__(
         self, vocabulary: Vocabulary, names: Sequence[str], keys: Sequence[str] | None = None

@@ -22,9 +22,10 @@ from sklearn.utils._param_validation import (
 )
 
 from labelspace.errors import UsageError, nearest
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 __all__ = [
+    "ESTIMATOR_SCHEMA",
     "FLAG",
     "CorpusShape",
     "InvalidParameterError",
@@ -36,6 +37,7 @@ __all__ = [
     "real",
     "resolve_settings",
     "setting_names",
+    "split_state",
     "whole",
 ]
 
@@ -44,6 +46,16 @@ Rules = Mapping[str, list[Any]]
 Chosen = TypeVar("Chosen", bound="Settings")
 
 FLAG = "boolean"
+
+# What every estimator that has learned holds.
+ESTIMATOR_SCHEMA: schema.Schema = {
+    "_labels": schema.part("LabelEncoder", n_labels="n_labels"),
+    "n_features_in_": schema.size("n_features"),
+    "n_examples_": schema.size("n_examples", least=1),
+    "label_counts_": schema.array("int64", "n_labels", low=0),
+    "feature_names_": schema.optional(schema.names("n_features")),
+    "feature_names_in_": schema.maybe(schema.anything),
+}
 
 
 def whole(least: int = 1, most: int | None = None) -> Interval:
@@ -87,6 +99,13 @@ class Settings(Storable):
     rules: ClassVar[Rules] = {}
 
     @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        """Ask of stored settings what is asked of those that are given."""
+        if state.keys() != set(setting_names(cls)):
+            raise schema.Mismatch("settings are not those of this version")
+        check(cls.rules, state, cls.__name__)
+
+    @classmethod
     def for_corpus(cls: type[Chosen], preset: str, shape: CorpusShape) -> Chosen:
         """Return the settings of a preset for a corpus of some shape."""
         raise NotImplementedError
@@ -109,6 +128,17 @@ class Settings(Storable):
     def derived(self) -> dict[str, Any]:
         """Return what some fields are, unless told, by the others: none here."""
         return {}
+
+
+def split_state(kind: Any, state: schema.State) -> tuple[Any, schema.State]:
+    """Return an estimator that has nothing but its stored parameters, and the rest of the state."""
+    names = kind._get_param_names()
+    made = kind.__new__(kind)
+    for name in names:
+        if name not in state:
+            raise schema.Mismatch(f"{name} is missing")
+        setattr(made, name, state[name])
+    return made, {name: value for name, value in state.items() if name not in names}
 
 
 def setting_names(kind: type[Settings] | None) -> list[str]:

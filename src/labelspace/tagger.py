@@ -84,6 +84,7 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
 
     fields_: Any = None
     vocabulary_: ModelVocabulary | None = None
+    _schema = setup.TAGGER_SCHEMA
     _parts = {"method": None, "features": TextFeatures, "keep_texts": None}
 
     def __init__(

@@ -17,8 +17,23 @@ from labelspace.errors import DataError, LabelspaceWarning, UsageError
 from labelspace.label_catalog import LabelCatalog
 from labelspace.labels import LabelEncoder
 from labelspace.model_vocabulary import ModelVocabulary
+from labelspace.store import schema
 from labelspace.topk import TopK
 from labelspace.vocabulary import NOT_THERE, Vocabulary
+
+TAGGER_SCHEMA: schema.Schema = {
+    "method": schema.anything,
+    "features": schema.either(schema.part("TextFeatures", "Transformer"), schema.text),
+    "keep_texts": schema.integer(),
+    "parameters": schema.anything,
+    "estimator_": schema.fitted,
+    "features_": schema.part("TextFeatures", "Transformer", n_features="n_features"),
+    "excerpts_": schema.optional(schema.part("Excerpts", n_texts="n_examples")),
+    "fields_": schema.maybe(schema.optional(schema.part("Fields"))),
+    "vocabulary_": schema.maybe(
+        schema.optional(schema.part("ModelVocabulary", n_columns="n_labels"))
+    ),
+}
 
 
 def new_estimator(method: str | LabelRanker | None, parameters: dict[str, Any]) -> LabelRanker:

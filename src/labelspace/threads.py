@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 Made = TypeVar("Made")
+# More threads than any machine has cores are a mistake, and starting them would end the process.
+MOST = 4096
 # Rows that a thread answers at a time.
 _BLOCK = 1024
 # Pieces of work for each thread: enough to even out rows of different length.

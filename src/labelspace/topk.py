@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace import _topk_kernels as _kernels
 from labelspace import threads
+from labelspace.errors import DataError
 
 NO_LABEL = -1
 # Rows for which another thread is worth its while.
@@ -51,6 +52,24 @@ class TopK:
     def first(self, k: int) -> TopK:
         """Return the best ``k`` of these."""
         return TopK(self.labels[:, :k], self.scores[:, :k])
+
+    def padded(self, k: int) -> TopK:
+        """Return the best ``k`` of these, and none where there are fewer."""
+        if self.k >= k:
+            return self.first(k)
+        padded = TopK.empty(len(self), k)
+        padded.labels[:, : self.k] = self.labels
+        padded.scores[:, : self.k] = self.scores
+        return padded
+
+    def of_numbers(self) -> TopK:
+        """Return these as they are; a score that is no number, after an overflow, is an error."""
+        if np.isnan(self.scores).any():
+            raise DataError(
+                "The scores of some rows are no numbers: their features, or the weights of the "
+                "model, are too large; scale the features, or train the model again."
+            )
+        return self
 
     def given(self, row: int, threshold: float | None = None) -> list[tuple[int, float]]:
         """Return the labels of one row, those scored at least ``threshold``, with their scores."""

@@ -13,14 +13,14 @@ import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.errors import DataError, LabelspaceWarning, UsageError
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 NOT_THERE = -1
 
@@ -72,6 +72,17 @@ class Vocabulary(Storable):
     >>> vocabulary.find("rose"), vocabulary.name(1, "de"), vocabulary.ancestors(1)
     ([1], 'Rose', [0])
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "keys": schema.part("Strings", n_texts="n_entries"),
+        "names": schema.part("Strings", n_texts="n_names"),
+        "languages": schema.names("n_languages"),
+        "_name_begins": schema.offsets("n_entries", "n_names"),
+        "_preferred": schema.array("bool", "n_names"),
+        "_language": schema.array("int32", "n_names", low=0, below="n_languages"),
+        "default_language": schema.optional(schema.text),
+        "broader": schema.csr("float32", "n_entries", "n_entries"),
+    }
 
     def __init__(self, entries: Iterable[Entry], source: str = "The vocabulary") -> None:
         keys, names, above = _StringsWriter(), _StringsWriter(), _StringsWriter()
@@ -213,6 +224,13 @@ class Strings(Storable):
     (3, 'green', [0, 2], [])
     """
 
+    _schema: ClassVar[schema.Schema] = {
+        "_block": schema.array("uint8", "n_bytes"),
+        "_ends": schema.offsets("n_texts", "n_bytes"),
+        "_order": schema.array("int64", "n_texts", low=0, below="n_texts"),
+        "_codes": schema.array("uint32", "n_texts"),
+    }
+
     def __init__(self, texts: Iterable[str] | _StringsWriter) -> None:
         writer = texts if isinstance(texts, _StringsWriter) else _StringsWriter(texts)
         self._block = np.frombuffer(bytes(writer.block), dtype=np.uint8)
@@ -225,7 +243,7 @@ class Strings(Storable):
         return len(self._ends) - 1
 
     def __getitem__(self, at: int) -> str:
-        return self._block[self._ends[at] : self._ends[at + 1]].tobytes().decode()
+        return self._block[self._ends[at] : self._ends[at + 1]].tobytes().decode(errors="replace")
 
     def __iter__(self) -> Iterator[str]:
         return (self[at] for at in range(len(self)))

@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from labelspace.explain import Voters, summed_weights
 from labelspace.metrics import evaluate
 from labelspace.search.result import SearchResult
 from labelspace.selection import best_choice
+from labelspace.store import schema
 from labelspace.threads import in_blocks
 from labelspace.topk import TopK
 
@@ -55,6 +56,11 @@ class VotingRanker(LabelRanker, ABC):
     idf: bool
     rows_: UnitRows
     Y_: csr_matrix
+
+    _schema: ClassVar[schema.Schema] = {
+        "rows_": schema.part("UnitRows", n_features="n_features"),
+        "Y_": schema.csr("int8", "n_examples", "n_labels"),
+    }
 
     def _learn_rows(self, X: csr_matrix, Y: csr_matrix) -> csr_matrix:
         """Keep the labels with which rows vote; return the rows as they are encoded from now on."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 _CLOCKS = ("seconds", "cpu_seconds")
 
@@ -23,6 +23,8 @@ class History(Storable):
     >>> history.best("P@1")["epoch"]
     2.0
     """
+
+    _schema: ClassVar[schema.Schema] = {"records": schema.list_of(schema.numbers_by_name)}
 
     def __init__(self, records: list[dict[str, float]] | None = None) -> None:
         self.records = [] if records is None else records

@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -323,6 +323,11 @@ class _Training:
 
 class TrainingState(store.Storable):
     """What a training needs to go on: parameters, moments of the optimisers, records."""
+
+    # Whether a training can go on from these it tells by ``of`` and by their shapes.
+    _schema: ClassVar[store.schema.Schema] = dict.fromkeys(
+        ("of", "records", "dense", "moments", "tables", "rows"), store.schema.anything
+    )
 
     of: dict[str, Any]
     records: list[dict[str, float]]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from labelspace.encoders.network import activated
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 Floats = NDArray[np.float32]
 
@@ -29,6 +31,17 @@ class DenseLayers(Storable):
     >>> layers.apply(np.array([[2, 1]], dtype=np.float32)).tolist()
     [[0.0, 2.0]]
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "layers": schema.layers,
+        "activations": schema.list_of(schema.option("relu", "tanh", "linear")),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if len(state["layers"]) != len(state["activations"]):
+            raise schema.Mismatch("activations has not one for each layer")
 
     def __init__(self, layers: list[tuple[Floats, Floats]], activations: list[str]) -> None:
         self.layers = layers

@@ -7,13 +7,15 @@ with floats, reads a quarter of the memory, and loses less than the last digit o
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.encoders import _kernels
 from labelspace.spaces.quantized import dequantized, quantized
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 
 class LinearEncoder(Storable):
@@ -33,6 +35,11 @@ class LinearEncoder(Storable):
     >>> encoder.encode(csr_matrix([[0.5, 0.5]], dtype=np.float32)).round(2).tolist()
     [[0.5, 1.0]]
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "weights": schema.array("int8 float32", "n_features", "dim"),
+        "scales": schema.array("float32", "n_features"),
+    }
 
     def __init__(self, weights: NDArray[np.float32], storage: str = "int8") -> None:
         self.weights, self.scales = quantized(weights, storage)

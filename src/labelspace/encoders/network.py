@@ -6,13 +6,15 @@ with eight-bit weights, the dense layers after it are small. No torch is needed 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.spaces import sphere
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 Floats = NDArray[np.float32]
 
@@ -42,6 +44,22 @@ class NetworkEncoder(Storable):
     >>> network.encode(csr_matrix([[3.0, 4.0]], dtype=np.float32)).round(2).tolist()
     [[0.6..., 0.8...]]
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "first": schema.part("LinearEncoder", n_features="n_features", dim="width"),
+        "bias": schema.array("float32", "width"),
+        "layers": schema.layers,
+        "activation": schema.option("relu", "tanh", "linear"),
+        "unit": schema.FLAG,
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        width = sizes.known["width"]
+        if sizes.known.get("inputs", width) != width:
+            raise schema.Mismatch("layers do not take what the first one gives")
+        sizes.settle("dim", sizes.known.get("outputs", width))
 
     def __init__(
         self,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 
 class UnitRows(Storable):
@@ -31,6 +31,12 @@ class UnitRows(Storable):
     array([[0.6, 0.8],
            [0. , 0. ]], dtype=float32)
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "idf": schema.option(True, False, "auto"),
+        "norm": schema.FLAG,
+        "feature_weights": schema.optional(schema.array("float32", "n_features")),
+    }
 
     def __init__(self, idf: bool | Literal["auto"] = False, norm: bool = True) -> None:
         self.idf = idf

@@ -9,12 +9,13 @@ A label may have several leaves; then the sets of siblings overlap.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 Labels = NDArray[np.int64]
 Split = Callable[[Labels], Sequence[Labels]]
@@ -45,6 +46,26 @@ class Tree(Storable):
     >>> [tree.labels_of(node).tolist() for node in tree.children(0)]
     [[0, 2], [1]]
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "n_labels": schema.size("n_labels"),
+        "leaf_labels": schema.array("int64", "n_nodes", low=-1, below="n_labels"),
+        "first_child": schema.offsets("n_nodes", "n_nodes", first=1),
+        "parents": schema.array("int64", "n_nodes"),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if sizes.trusted:
+            return
+        first_child, parents = state["first_child"], state["parents"]
+        nodes = np.arange(sizes.known["n_nodes"])
+        # Walks end only where children come after their parents.
+        if np.any(first_child[:-1] <= nodes) or not np.array_equal(
+            parents, np.append(-1, np.repeat(nodes, np.diff(first_child)))
+        ):
+            raise schema.Mismatch("parents and first_child are no tree")
 
     def __init__(
         self, first_child: NDArray[np.int64], leaf_labels: NDArray[np.int64], n_labels: int

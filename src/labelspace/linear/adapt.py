@@ -25,7 +25,9 @@ from labelspace.spaces import sphere
 class StoredRows(Protocol):
     """Where old rows are kept: the numbers of those that are, and their vectors."""
 
-    ids: NDArray[np.int32] | NDArray[np.int64]
+    @property
+    def ids(self) -> NDArray[np.integer]:
+        """The numbers of the rows that are here."""
 
     def vectors(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
         """Return the vectors of some rows, all of which are there."""

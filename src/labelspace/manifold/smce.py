@@ -31,7 +31,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from labelspace import store, threads
 from labelspace.manifold.self_expression import SelfExpression, express
 from labelspace.manifold.spectrum import component_eigenmaps, join_components
-from labelspace.parameters import real, whole
+from labelspace.parameters import real, split_state, whole
+from labelspace.store import schema
 
 Fitted = TypeVar("Fitted", bound="SMCE")
 
@@ -109,6 +110,28 @@ class SMCE(
         "random_state": ["random_state"],
         "n_threads": [whole(), None],
     }
+
+    _schema: ClassVar[schema.Schema] = {
+        "n_features_in_": schema.size("n_features"),
+        "X_": schema.array("float64", "n_examples", "n_features"),
+        "originals_": schema.array("int64", "n_distinct", low=0, below="n_examples"),
+        "labels_": schema.array("int32", "n_examples", low=0, below="n_clusters"),
+        "embedding_": schema.array("float64", "n_examples", "n_components"),
+        "sorted_coefficients_": schema.array("float64", "n_clusters", None),
+        "intrinsic_dimension_": schema.array("int64", "n_clusters"),
+        "coefficients_": schema.csr("float64", "n_examples", "n_examples"),
+        "affinity_matrix_": schema.csr("float64", "n_examples", "n_examples"),
+        "n_iter_": schema.integer(),
+        "_n_features_out": schema.integer(),
+        "feature_names_in_": schema.maybe(schema.anything),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        made, learned = split_state(cls, state)
+        made._validate_params()
+        sizes.known |= {"n_clusters": made.n_clusters, "n_components": made.n_components}
+        super()._check_state(learned, sizes)
 
     def __init__(
         self,

@@ -5,14 +5,14 @@ The yardstick for the other indexes, and the right choice up to some ten thousan
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import faiss
 import numpy as np
 from numpy.typing import NDArray
 
 from labelspace.search.result import NO_KEY, SearchResult, known_places
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 
 class ExactIndex(Storable):
@@ -31,6 +31,11 @@ class ExactIndex(Storable):
     >>> index.search(np.array([[0.1, 0.9, 0.2]], dtype=np.float32), 2).ids
     array([[1, 2]])
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "keys": schema.array("float32", "n_keys", "dim"),
+        "ids": schema.array("int64", "n_keys", low=0, end="ids_end"),
+    }
 
     def __init__(self, keys: NDArray[np.float32], ids: NDArray[Any] | None = None) -> None:
         self.keys = np.ascontiguousarray(keys, dtype=np.float32)

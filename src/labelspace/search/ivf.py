@@ -8,7 +8,7 @@ floats, and quicker than floats since reading memory is what takes the time.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import faiss
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from labelspace.search import _ivf_kernels
 from labelspace.search.result import SearchResult, known_places
 from labelspace.spaces.quantized import dequantized, quantized
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 # k-means needs no more points per centroid than this to find its place.
 _POINTS_PER_LIST = 64
@@ -51,6 +51,16 @@ class IVFIndex(Storable):
     scales: NDArray[np.float32]
     ids: NDArray[np.int32]
     starts: NDArray[np.int64]
+
+    _schema: ClassVar[schema.Schema] = {
+        "n_probes": schema.integer(1),
+        "storage": schema.STORAGE,
+        "centroids": schema.array("float32", "n_lists", "dim"),
+        "keys": schema.array("int8 float32", "n_keys", "dim"),
+        "scales": schema.array("float32", "n_keys"),
+        "ids": schema.array("int32", "n_keys", low=0, end="ids_end"),
+        "starts": schema.offsets("n_lists", "n_keys"),
+    }
 
     def __init__(
         self,

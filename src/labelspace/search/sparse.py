@@ -8,13 +8,15 @@ per key and thread, however many rows are asked.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace import threads
 from labelspace.search import _sparse_kernels
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 
 # Rows for which another thread is worth its while.
@@ -42,6 +44,11 @@ class SparseIndex(Storable):
     >>> index.search(csr_matrix([[2.0, 0.0]]), k=2)
     TopK(labels=array([[0, 1]]), scores=array([[2., 1.]], dtype=float32))
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "inverted": schema.csr("float32", "n_features", "n_keys"),
+        "offsets": schema.array("float32", "n_keys"),
+    }
 
     def __init__(self, keys: csr_matrix, offsets: NDArray[np.float32] | None = None) -> None:
         inverted = csr_matrix(keys.T.tocsr(), dtype=np.float32)

@@ -10,7 +10,7 @@ sorted list for each feature of the row, and counts one inner product for each c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,18 @@ from scipy.sparse import csr_matrix
 
 from labelspace.graph.tree import Tree
 from labelspace.search import _tree_beam_kernels as kernels
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 
 LINKS = {"logistic": kernels.LOGISTIC, "softmax": kernels.SOFTMAX}
+# What ``sibling_chunks`` gives.
+CHUNKS = schema.tuple_of(
+    schema.offsets("n_nodes", "n_chunks"),
+    schema.array("int32", "n_chunks", low=0, end="features_end"),
+    schema.offsets("n_chunks", "n_entries"),
+    schema.array("int32", "n_entries"),
+    schema.array("float32", "n_entries"),
+)
 
 
 class TreeSearchResult(NamedTuple):
@@ -46,6 +54,13 @@ class TreeSearchResult(NamedTuple):
 class _BeamSearch(Storable):
     """What both kinds of index have: the tree, biases, and how scores become probabilities."""
 
+    _schema: ClassVar[schema.Schema] = {
+        "tree": schema.part("Tree", n_nodes="n_nodes", n_labels="n_labels"),
+        "biases": schema.array("float32", "n_nodes"),
+        "link": schema.option(*LINKS),
+        "sharpness": schema.number(0),
+    }
+
     def __init__(
         self, tree: Tree, biases: NDArray[np.float32], link: str, sharpness: float
     ) -> None:
@@ -66,7 +81,7 @@ class _BeamSearch(Storable):
             self.tree.leaf_labels,
             LINKS[self.link],
             np.float32(self.sharpness),
-            beam,
+            min(beam, self.tree.n_nodes),
             found.top.labels,
             found.top.scores,
             found.n_products,
@@ -96,6 +111,13 @@ class TreeIndex(_BeamSearch):
     >>> index.search(csr_matrix([[0.0, 1.0]], dtype=np.float32), k=1, beam=1).top.labels
     array([[2]])
     """
+
+    _schema: ClassVar[schema.Schema] = {"chunks": CHUNKS}
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        check_chunks(state["tree"], state["chunks"], sizes)
 
     def __init__(
         self,
@@ -130,6 +152,8 @@ class DenseTreeIndex(_BeamSearch):
     link, sharpness
         As in :class:`TreeIndex`.
     """
+
+    _schema: ClassVar[schema.Schema] = {"vectors": schema.array("float32", "n_nodes", "dim")}
 
     def __init__(
         self,
@@ -168,3 +192,17 @@ def sibling_chunks(tree: Tree, weights: csr_matrix) -> tuple[NDArray[Any], ...]:
             by_feature.indptr, by_feature.indices, by_feature.data, tree.parents, tree.n_nodes
         )
     )
+
+
+def check_chunks(tree: Tree, chunks: tuple[NDArray[Any], ...], sizes: schema.Sizes) -> None:
+    """Raise if the weights that a node has for its children are of other nodes."""
+    chunk_ptr, _, entry_ptr, nodes, _ = chunks
+    if sizes.trusted or not nodes.size:
+        return
+    starts = entry_ptr[chunk_ptr]
+    parents = np.flatnonzero(np.diff(starts))
+    lowest = np.minimum.reduceat(nodes, starts[parents])
+    highest = np.maximum.reduceat(nodes, starts[parents])
+    first, last = tree.first_child[parents], tree.first_child[parents + 1]
+    if np.any(lowest < first) or np.any(highest >= last):
+        raise schema.Mismatch("chunks has weights of nodes that are not siblings")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, ClassVar
+
+from labelspace.store.schema import Schema, Sizes, check_attributes
 
 
 class Storable:
     """A class whose objects can be kept in a model folder: its attributes are its state."""
+
+    # What each attribute has to be; those of base classes come first. See ``store.schema``.
+    _schema: ClassVar[Schema] = {}
 
     def _to_state(self) -> dict[str, Any]:
         """Return what is to be saved; override where an attribute is not plain data or array."""
@@ -19,6 +24,17 @@ class Storable:
         made = cls.__new__(cls)
         vars(made).update(state)
         return made
+
+    @classmethod
+    def _check_state(cls, state: dict[str, Any], sizes: Sizes) -> None:
+        """Raise Mismatch if a stored state is not what the class can work with.
+
+        Override to tell how attributes have to go together, where sizes do not say it.
+        """
+        schema: dict[str, Any] = {}
+        for kind in reversed(cls.__mro__):
+            schema |= vars(kind).get("_schema", {})
+        check_attributes(schema, state, sizes)
 
 
 def snapshot(value: Any) -> Any:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from labelspace.errors import DataError, nearest
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 # Names that say what a column is, in lower case; of several texts the order is that of the table.
 TEXT_NAMES = (
@@ -59,6 +60,15 @@ class Fields(Storable):
     >>> Fields.of(text="title,abstract", labels="subjects").text
     ('title', 'abstract')
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "text": schema.texts,
+        "labels": schema.optional(schema.text),
+        "label_separator": schema.optional(schema.text),
+        "id": schema.optional(schema.text),
+        "label_columns": schema.optional(schema.text),
+        "header": schema.FLAG,
+    }
 
     text: tuple[str, ...] = ()
     labels: str | None = None

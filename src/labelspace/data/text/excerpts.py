@@ -7,11 +7,12 @@ maps into memory instead of reading them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 
 class Excerpts(Storable):
@@ -30,6 +31,12 @@ class Excerpts(Storable):
     (2, 'a red b…', 'a cube')
     """
 
+    _schema: ClassVar[schema.Schema] = {
+        "length": schema.integer(1),
+        "_block": schema.array("uint8", "n_bytes"),
+        "_ends": schema.offsets("n_texts", "n_bytes"),
+    }
+
     def __init__(self, length: int) -> None:
         self.length = length
         self._block: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
@@ -39,7 +46,9 @@ class Excerpts(Storable):
         return len(self._ends) - 1
 
     def __getitem__(self, row: int) -> str:
-        return self._block[self._ends[row] : self._ends[row + 1]].tobytes().decode()
+        return (
+            self._block[self._ends[row] : self._ends[row + 1]].tobytes().decode("utf-8", "replace")
+        )
 
     def extend(self, texts: Iterable[str]) -> None:
         """Keep the beginnings of more texts."""

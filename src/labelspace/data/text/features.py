@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -25,8 +25,8 @@ from labelspace.csr import empty_csr
 from labelspace.data.corpus import build_csr
 from labelspace.data.text.tokens import char_ngrams, tokenize, word_ngrams
 from labelspace.errors import DataError, UsageError
-from labelspace.parameters import real, whole
-from labelspace.store import Storable
+from labelspace.parameters import real, split_state, whole
+from labelspace.store import Storable, schema
 
 # Below this many texts a word seen in only one of them may still be the one that matters.
 FEW_TEXTS = 1000
@@ -84,6 +84,12 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         "max_df": [real(0, 1, "right")],
         "max_features": [whole(), None],
         "n_hashes": [whole(2, 1 << 30), None],
+    }
+
+    _schema: ClassVar[schema.Schema] = {
+        "idf_": schema.array("float32", "n_features", low=0),
+        "n_texts_": schema.integer(1),
+        "vocabulary": schema.maybe(schema.array("uint8", None)),
     }
 
     def __init__(
@@ -182,7 +188,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         first = next(texts, None)
         if first is None:
             return empty_csr(0, hasher.n_features)
-        hashed = csr_matrix(hasher.transform(_chained(first, texts)), dtype=np.float32)
+        hashed = csr_matrix(hasher.transform(chain([first], texts)), dtype=np.float32)
         hashed.sum_duplicates()
         return hashed
 
@@ -241,7 +247,20 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         if joined is not None:
             words = joined.tobytes().decode().split("\n")
             made.vocabulary_ = {word: column for column, word in enumerate(words)}
+            if len(made.vocabulary_) != len(state["idf_"]):
+                raise schema.Mismatch("vocabulary has not one word for each feature")
         return made
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        made, learned = split_state(cls, state)
+        made._validate_params()
+        _check_sizes(made.ngrams, made.char_ngrams)
+        if learned:
+            super()._check_state(learned, sizes)
+            sizes.settle("n_features", made.n_hashes or sizes.known["n_features"])
+            if ("vocabulary" in learned) == (made.n_hashes is not None):
+                raise schema.Mismatch("vocabulary is there with hashing, or missing without")
 
 
 def strings(texts: Iterable[str]) -> Iterator[str]:
@@ -281,11 +300,6 @@ def _check_sizes(ngrams: int, pieces: Any) -> None:
             f"char_ngrams is {pieces!r}, but it is the shortest and the longest piece: "
             "give two whole numbers, such as (3, 5)."
         )
-
-
-def _chained(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
 
 
 def _count_all(token_lists: Iterable[list[str]]) -> tuple[csr_matrix, list[str]]:

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelspace.data.text.features import TextFeatures, strings
 from labelspace.errors import DataError, ModelFileError, UsageError
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 # What is stored by its own name: plain data alone makes it again.
 STORED_CLASSES = {
@@ -90,6 +90,13 @@ class Transformer(Storable):
     factory : str, optional
         The function that makes it, ``"module:function"``.
     """
+
+    # What a transformer holds only it can tell; no kernel of ours reads it.
+    _schema: ClassVar[schema.Schema] = {
+        "factory": schema.optional(schema.text),
+        "kind": schema.optional(schema.text),
+        "held": schema.anything,
+    }
 
     def __init__(self, transformer: Any, factory: str | None = None) -> None:
         self.transformer = transformer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from labelspace.search.exact import ExactIndex
 from labelspace.search.ivf import IVFIndex
 from labelspace.search.result import SearchResult
 from labelspace.spaces import sphere
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,26 @@ class LearnerTraining:
 
 class PartitionedLearner(Storable):
     """A partition of the rows and a learner for each part; a query asks the one of its part."""
+
+    _schema: ClassVar[schema.Schema] = {
+        "partition": schema.part("Partition", n_features="n_features", n_parts="n_parts"),
+        "parts": schema.list_of(
+            schema.optional(
+                schema.part(
+                    "Learner",
+                    n_features="n_features",
+                    features_end=schema.up_to("n_features"),
+                )
+            ),
+            length="n_parts",
+        ),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        ends = [sizes.of(part).get("rows_end", 0) for part in state["parts"] if part is not None]
+        sizes.settle("rows_end", max(ends, default=0))
 
     def __init__(self, partition: Partition, parts: list[Learner | None]) -> None:
         self.partition = partition

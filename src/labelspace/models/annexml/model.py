@@ -31,6 +31,7 @@ from labelspace.models.annexml.settings import AnnexMLSettings
 from labelspace.parameters import FLAG, one_of, whole
 from labelspace.search.result import SearchResult
 from labelspace.selection import hold_out, usable_rows
+from labelspace.store import schema
 from labelspace.threads import train_in_parallel
 from labelspace.voting import (
     GAMMAS,
@@ -124,6 +125,21 @@ class AnnexML(VotingRanker):
         "preset": [one_of(*AnnexMLSettings.presets)],
         "use_learners": [whole(), None],
         "idf": [FLAG],
+    }
+
+    _schema: ClassVar[schema.Schema] = {
+        "settings_": schema.part("AnnexMLSettings"),
+        "learners_": schema.list_of(
+            schema.part(
+                "Learner",
+                "PartitionedLearner",
+                n_features="n_features",
+                rows_end=schema.up_to("n_examples"),
+                labels_end=schema.up_to("n_labels"),
+                features_end=schema.up_to("n_features"),
+            ),
+            least=1,
+        ),
     }
 
     def __init__(

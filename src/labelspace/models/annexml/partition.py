@@ -13,13 +13,15 @@ with FTRL-proximal. Spherical k-means on the features is the plain alternative.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.graph.label_knn import LabelGraph
 from labelspace.models.annexml import _partition_kernels as kernels
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 
 class Partition(Storable):
@@ -36,6 +38,8 @@ class Partition(Storable):
     >>> halves.assign(csr_matrix([[0.9, 0.1], [0.2, 0.7]]))
     array([0, 1])
     """
+
+    _schema: ClassVar[schema.Schema] = {"weights": schema.csr("float32", "n_features", "n_parts")}
 
     def __init__(self, weights: csr_matrix) -> None:
         self.weights = csr_matrix(weights, dtype=np.float32)

@@ -20,6 +20,7 @@ from labelspace.explain import Voters
 from labelspace.labels import with_rows
 from labelspace.parameters import FLAG, real, whole
 from labelspace.search.sparse import SparseIndex
+from labelspace.store import schema
 from labelspace.topk import TopK
 from labelspace.voting import count_votes
 
@@ -56,6 +57,12 @@ class NearestNeighbors(LabelRanker):
         "n_neighbors": [whole()],
         "power": [real(0, closed="left")],
         "idf": [FLAG],
+    }
+
+    _schema: ClassVar[schema.Schema] = {
+        "rows_": schema.part("UnitRows", n_features="n_features"),
+        "index_": schema.part("SparseIndex", n_features="n_features", n_keys="n_examples"),
+        "Y_": schema.csr("float32", "n_examples", "n_labels"),
     }
 
     def __init__(

@@ -6,12 +6,13 @@ get, and so how much of another method's accuracy comes from looking at the row.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from labelspace.base import LabelRanker
+from labelspace.store import schema
 from labelspace.topk import TopK
 
 
@@ -33,6 +34,10 @@ class MostCommon(LabelRanker):
     >>> model.classes_[top.labels], top.scores
     (array([['round', 'red']], dtype='<U5'), array([[0.75, 0.5 ]], dtype=float32))
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "ranking_": schema.array("int64", "n_labels", low=0, below="n_labels", unique=True),
+    }
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.ranking_ = np.argsort(-self.label_counts_, kind="stable")

@@ -24,6 +24,7 @@ from labelspace.linear.squared_hinge import train_squared_hinge
 from labelspace.parameters import FLAG, one_of, real, whole
 from labelspace.search.sparse import SparseIndex
 from labelspace.selection import best_of
+from labelspace.store import schema
 from labelspace.topk import TopK
 
 
@@ -80,6 +81,13 @@ class OneVsAll(LabelRanker):
         "normalize": [FLAG],
         "tol": [real(0)],
         "max_iter": [whole()],
+    }
+
+    _schema: ClassVar[schema.Schema] = {
+        "rows_": schema.part("UnitRows", n_features="n_features"),
+        "C_": schema.number(0),
+        "index_": schema.part("SparseIndex", n_features="n_features", n_keys="n_labels"),
+        "n_iter_": schema.integer(),
     }
 
     def __init__(

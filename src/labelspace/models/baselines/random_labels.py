@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
 from labelspace.base import LabelRanker
+from labelspace.store import schema
 from labelspace.topk import TopK
 
 
@@ -32,6 +33,9 @@ class RandomLabels(LabelRanker):
     """
 
     _scores_say_something = False
+    _schema: ClassVar[schema.Schema] = {
+        "seed_": schema.integer(0, 2**31),
+    }
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.seed_ = int(check_random_state(self.random_state).randint(2**31))

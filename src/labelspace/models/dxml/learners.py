@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from labelspace.models.dxml.settings import DXMLSettings
 from labelspace.search.ivf import IVFIndex
 from labelspace.search.result import SearchResult
 from labelspace.spaces import sphere
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 if TYPE_CHECKING:
     from labelspace.deep.loop import DeepSettings
@@ -129,6 +129,20 @@ class DXMLLearner(Storable):
     labels : IVFIndex
         Of all labels; behind each vector stands a bias.
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "encoder": schema.part("NetworkEncoder", n_features="n_features", dim="dim"),
+        "rows": schema.part("IVFIndex", dim="dim", ids_end="rows_end"),
+        "labels": schema.part(
+            "IVFIndex", dim=schema.plus("dim", 1), n_keys="n_placed", ids_end="n_placed"
+        ),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if not sizes.trusted:
+            schema.check_unique(state["labels"].ids)
 
     def __init__(self, encoder: NetworkEncoder, rows: IVFIndex, labels: IVFIndex) -> None:
         self.encoder = encoder

@@ -36,6 +36,7 @@ from labelspace.models.dxml.settings import LITTLE_WORK, SMALL, TINY, DXMLSettin
 from labelspace.parameters import FLAG, one_of
 from labelspace.search.result import SearchResult
 from labelspace.selection import hold_out, usable_rows
+from labelspace.store import schema
 from labelspace.voting import Votes, VotingRanker
 
 # Rows to choose by how many neighbours vote; with few rows none can be spared.
@@ -113,6 +114,20 @@ class DXML(VotingRanker):
         "hierarchy": [str, "sparse matrix", None],
         "device": [one_of("auto", "cpu", "cuda")],
         "idf": [FLAG],
+    }
+
+    _schema: ClassVar[schema.Schema] = {
+        "settings_": schema.part("DXMLSettings"),
+        "learners_": schema.list_of(
+            schema.part(
+                "DXMLLearner",
+                n_features="n_features",
+                rows_end=schema.up_to("n_examples"),
+                n_placed=schema.up_to("n_labels"),
+            ),
+            least=1,
+        ),
+        "history_": schema.maybe(schema.part("History")),
     }
 
     def __init__(

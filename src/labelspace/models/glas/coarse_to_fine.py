@@ -8,6 +8,8 @@ The last coordinate, a bias, stays as it is in the short form. Keys are eight-bi
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
@@ -15,7 +17,7 @@ from scipy.linalg import eigh
 from labelspace.models.glas import _coarse_to_fine_kernels as kernels
 from labelspace.search.result import SearchResult, known_places
 from labelspace.spaces.quantized import dequantized, quantized
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 Floats = NDArray[np.float32]
 
@@ -44,6 +46,16 @@ class CoarseToFineIndex(Storable):
     >>> index.search(np.array([[0.0, 0.5, 0.0, 0.9]], dtype=np.float32), 2).ids
     array([[3, 1]])
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "ids": schema.array("int64", "n_keys", low=0, end="ids_end"),
+        "n_candidates": schema.integer(1),
+        "keys": schema.array("int8 float32", "n_keys", "dim"),
+        "scales": schema.array("float32", "n_keys"),
+        "directions": schema.array("float32", schema.plus("dim", -1), "n_short"),
+        "short": schema.array("int8 float32", "n_keys", schema.plus("n_short", 1)),
+        "short_scales": schema.array("float32", "n_keys"),
+    }
 
     def __init__(
         self,

@@ -7,13 +7,14 @@ the row is on the unit sphere again, and an inner product is the mean of the map
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.encoders.network import NetworkEncoder
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 Floats = NDArray[np.float32]
 
@@ -36,6 +37,18 @@ class ConcatenatedEncoder(Storable):
     >>> both.encode(csr_matrix([[0.0, 2.0]], dtype=np.float32)).round(2).tolist()
     [[0.0, 0.8..., 0.0, 0.6...]]
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "parts": schema.list_of(
+            schema.part("NetworkEncoder", n_features="n_features"), least=1, length="n_parts"
+        ),
+        "shares": schema.list_of(schema.number(0), length="n_parts"),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        sizes.settle("dim", sum(sizes.of(part)["dim"] for part in state["parts"]))
 
     def __init__(self, parts: list[NetworkEncoder], shares: Sequence[float]) -> None:
         self.parts = parts

@@ -9,7 +9,7 @@ and there may be far more of them than of the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from labelspace.models.glas.concatenated import ConcatenatedEncoder, concatenate
 from labelspace.search.exact import ExactIndex
 from labelspace.search.result import SearchResult
 from labelspace.spaces import sphere
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 Floats = NDArray[np.float32]
 
@@ -63,6 +63,26 @@ class JointEmbedding(Storable):
     """
 
     index: ExactIndex | CoarseToFineIndex
+
+    _schema: ClassVar[schema.Schema] = {
+        "encoder": schema.part("ConcatenatedEncoder", n_features="n_features", dim="dim"),
+        "labels": schema.array("int64", "n_known", low=0, end="labels_end", unique=True),
+        "exact_vectors": schema.optional(schema.array("float32", "n_known", "dim")),
+        "biases": schema.array("float32", "n_known"),
+        "scale": schema.number(1e-30),
+        "mean_row": schema.array("float32", "dim"),
+        "mean_own_score": schema.number(),
+        "directions": schema.optional(schema.array("float32", "dim", None)),
+        "index": schema.part(
+            "ExactIndex", "CoarseToFineIndex", n_keys="n_known", dim=schema.plus("dim", 1)
+        ),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if not np.array_equal(state["index"].ids, state["labels"]):
+            raise schema.Mismatch("index has other labels than labels")
 
     def __init__(
         self,

@@ -37,6 +37,7 @@ from labelspace.models.glas.joint_embedding import JointEmbedding
 from labelspace.models.glas.settings import GLaSSettings
 from labelspace.parameters import FLAG, one_of, real
 from labelspace.selection import split_rows
+from labelspace.store import schema
 from labelspace.threads import in_blocks
 from labelspace.topk import NO_LABEL, TopK
 
@@ -113,6 +114,15 @@ class GLaS(LabelRanker):
         "checkpoint": [str, None],
         "device": [one_of("auto", "cpu", "cuda")],
         "idf": [FLAG],
+    }
+
+    _schema: ClassVar[schema.Schema] = {
+        "rows_": schema.part("UnitRows", n_features="n_features"),
+        "settings_": schema.part("GLaSSettings"),
+        "embedding_": schema.part(
+            "JointEmbedding", n_features="n_features", labels_end=schema.up_to("n_labels")
+        ),
+        "history_": schema.maybe(schema.part("History")),
     }
 
     def __init__(

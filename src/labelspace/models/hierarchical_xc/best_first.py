@@ -8,14 +8,21 @@ the answer is that of looking at every leaf.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.graph.tree import Tree
 from labelspace.models.hierarchical_xc import _best_first_kernels as kernels
-from labelspace.search.tree_beam import TreeSearchResult, sibling_chunks
-from labelspace.store import Storable
+from labelspace.search.tree_beam import (
+    CHUNKS,
+    TreeSearchResult,
+    check_chunks,
+    sibling_chunks,
+)
+from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 
 
@@ -38,6 +45,20 @@ class BestFirstIndex(Storable):
     >>> found.top.labels, found.n_products
     (array([[2]]), array([2]))
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "tree": schema.part("Tree", n_nodes="n_nodes", n_labels="n_labels"),
+        "biases": schema.array("float32", "n_nodes"),
+        "chunks": CHUNKS,
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        check_chunks(state["tree"], state["chunks"], sizes)
+        leaves = state["tree"].leaf_labels
+        if not sizes.trusted:
+            schema.check_unique(leaves[leaves >= 0])
 
     def __init__(self, tree: Tree, weights: csr_matrix, biases: NDArray[np.float32]) -> None:
         self.tree = tree

@@ -37,6 +37,7 @@ from labelspace.parameters import FLAG, one_of, real, whole
 from labelspace.search.sparse import SparseIndex
 from labelspace.search.tree_beam import TreeSearchResult
 from labelspace.selection import N_ROWS, Trial, best_of
+from labelspace.store import schema
 from labelspace.threads import in_blocks
 from labelspace.topk import TopK
 
@@ -124,6 +125,25 @@ class HierarchicalXC(LabelRanker):
         "tol": [real(0)],
         "max_iter": [whole()],
     }
+
+    _schema: ClassVar[schema.Schema] = {
+        "rows_": schema.part("UnitRows", n_features="n_features"),
+        "encoder_": schema.optional(
+            schema.part("LinearEncoder", "NetworkEncoder", n_features="n_features", dim="n_seen")
+        ),
+        "tree_": schema.part("Tree", n_labels="n_labels"),
+        "C_": schema.number(0),
+        "platt_": schema.part("Platt"),
+        "index_": schema.part("BestFirstIndex", n_labels="n_labels", features_end="features_end"),
+        "n_iter_": schema.integer(),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if "index_" in state and not sizes.trusted:
+            seen = "n_features" if state["encoder_"] is None else "n_seen"
+            sizes.settle(schema.up_to(seen), sizes.known["features_end"])
 
     def __init__(
         self,

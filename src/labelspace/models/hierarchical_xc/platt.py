@@ -6,6 +6,8 @@ two numbers are learned from some hundreds of rows without fear of learning them
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
@@ -13,7 +15,7 @@ from scipy.special import expit, logit
 
 from labelspace import metrics
 from labelspace.linear.logistic_regression import PSEUDO_ROWS, logistic_regression
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 
 # Where a probability is as good as 0 or 1.
@@ -36,6 +38,11 @@ class Platt(Storable):
     >>> Platt(slope=1.0, shift=np.log(4.0)).apply(top).scores.round(2).tolist()
     [[0.8..., 0.5]]
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "slope": schema.number(0, 1e6),
+        "shift": schema.number(-1e6, 1e6),
+    }
 
     def __init__(self, slope: float = 1.0, shift: float = 0.0) -> None:
         self.slope = slope

@@ -8,7 +8,7 @@ end up there, and hardly come back; the second has no edge that training could r
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.spaces import euclidean, poincare, sphere
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +62,19 @@ class SpaceEncoder(Storable):
     storage : {"int8", "float32"}
         How the weights are kept.
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "linear": schema.part("LinearEncoder", n_features="n_features", dim="width"),
+        "top": schema.optional(schema.array("float32", "width", "dim")),
+        "space": schema.option("poincare", "sphere", "euclidean"),
+        "way": schema.option("clip", "lift"),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if state["top"] is None:
+            sizes.settle("dim", sizes.known["width"])
 
     def __init__(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
@@ -12,11 +14,23 @@ from labelspace.models.hyperbolic.settings import HyperbolicSettings
 from labelspace.models.hyperbolic.training import train_joint
 from labelspace.search.result import NO_KEY, SearchResult
 from labelspace.selection import usable_rows
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 
 class JointLearner(Storable):
     """A trained map, and indexes of the training rows and of the labels by their points."""
+
+    _schema: ClassVar[schema.Schema] = {
+        "encoder": schema.part("SpaceEncoder", n_features="n_features", dim="dim"),
+        "rows": schema.part("MetricIndex", dim="dim", ids_end="rows_end"),
+        "labels": schema.part("MetricIndex", dim="dim", ids_end="labels_end"),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if len({state[name].space for name in state}) > 1:
+            raise schema.Mismatch("rows and labels are not in the encoder's space")
 
     def __init__(self, encoder: SpaceEncoder, rows: MetricIndex, labels: MetricIndex) -> None:
         self.encoder = encoder

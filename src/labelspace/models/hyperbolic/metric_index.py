@@ -9,7 +9,7 @@ here: they compare keys by inner products, which cancel in float32 near the ball
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 from labelspace.models.hyperbolic import _metric_index_kernels as kernels
 from labelspace.search.result import SearchResult
 from labelspace.spaces import euclidean, poincare, sphere
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 SPACES: dict[str, ModuleType] = {
     "poincare": poincare,
@@ -28,6 +28,8 @@ SPACES: dict[str, ModuleType] = {
 KINDS = ("exact", "centroids", "kmeans")
 
 _POINTS_PER_CENTROID = 3000
+# Of points in a ball, however near to its edge they are.
+_SMALLEST_GAP = 1e-12
 # k-means needs no more points per list, and no more rounds, to find the centroids.
 _POINTS_PER_LIST = 64
 _ROUNDS = 6
@@ -63,6 +65,17 @@ class MetricIndex(Storable):
     gaps: NDArray[np.float64]  # 1 − ‖v‖² of points in the ball, one elsewhere
     ids: NDArray[np.int64]
     starts: NDArray[np.int64]
+
+    _schema: ClassVar[schema.Schema] = {
+        "space": schema.option(*SPACES),
+        "n_probes": schema.integer(1),
+        "centroids": schema.array("float32", "n_lists", "dim"),
+        "centroid_gaps": schema.array("float64", "n_lists", low=_SMALLEST_GAP),
+        "points": schema.array("float32", "n_points", "dim"),
+        "gaps": schema.array("float64", "n_points", low=_SMALLEST_GAP),
+        "ids": schema.array("int64", "n_points", low=0, end="ids_end"),
+        "starts": schema.offsets("n_lists", "n_points"),
+    }
 
     def __init__(
         self,

@@ -32,6 +32,7 @@ from labelspace.parameters import FLAG, one_of, whole
 from labelspace.search.result import NO_KEY, SearchResult
 from labelspace.selection import hold_out, usable_rows
 from labelspace.spaces import poincare
+from labelspace.store import schema
 from labelspace.voting import Votes, VoteWeights, VotingRanker, best_votes
 
 # Labels farther away than so many others are not heard.
@@ -132,6 +133,20 @@ class Hyperbolic(VotingRanker):
         "preset": [one_of(*HyperbolicSettings.presets)],
         "use_learners": [whole(), None],
         "idf": [FLAG],
+    }
+
+    _schema: ClassVar[schema.Schema] = {
+        "settings_": schema.part("HyperbolicSettings"),
+        "learners_": schema.list_of(
+            schema.part(
+                "JointLearner",
+                n_features="n_features",
+                dim="dim",
+                rows_end=schema.up_to("n_examples"),
+                labels_end=schema.up_to("n_labels"),
+            ),
+            least=1,
+        ),
     }
 
     def __init__(

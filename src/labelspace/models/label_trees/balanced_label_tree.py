@@ -25,6 +25,7 @@ from labelspace.models.label_trees.overlapping_split import overlapping_split
 from labelspace.models.label_trees.settings import BalancedLabelTreeSettings
 from labelspace.models.label_trees.tree_ranker import Slack
 from labelspace.parameters import Settings, real
+from labelspace.store import schema
 
 
 class BalancedLabelTree(LabelTree):
@@ -74,6 +75,12 @@ class BalancedLabelTree(LabelTree):
     }
     settings_type: ClassVar[type[Settings]] = BalancedLabelTreeSettings
     settings_: BalancedLabelTreeSettings
+
+    _schema: ClassVar[schema.Schema] = {
+        # Of the tree that splits by likeness, as they are there by default.
+        "relaxation": schema.option(2),
+        "affinity": schema.option("auto"),
+    }
 
     def __init__(
         self,

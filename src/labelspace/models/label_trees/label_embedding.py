@@ -30,6 +30,7 @@ from labelspace.models.label_trees.node_embedding import NodeEmbeddingSettings, 
 from labelspace.models.label_trees.tree_ranker import Slack, slack_by_row
 from labelspace.parameters import FLAG, one_of, real, whole
 from labelspace.search.exact import ExactIndex
+from labelspace.store import schema
 from labelspace.topk import TopK
 
 
@@ -91,6 +92,20 @@ class LabelEmbedding(LabelRanker):
         "n_sampled": [whole(2)],
         "idf": [FLAG, one_of("auto")],
     }
+
+    _schema: ClassVar[schema.Schema] = {
+        "rows_": schema.part("UnitRows", n_features="n_features"),
+        "encoder_": schema.part("LinearEncoder", n_features="n_features", dim="dim"),
+        "labels_": schema.part(
+            "ExactIndex", dim=schema.plus("dim", 1), ids_end=schema.up_to("n_labels")
+        ),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if "labels_" in state and not sizes.trusted:
+            schema.check_unique(state["labels_"].ids)
 
     def __init__(
         self,

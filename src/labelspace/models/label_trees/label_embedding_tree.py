@@ -23,6 +23,7 @@ from labelspace.models.label_trees.settings import LabelEmbeddingTreeSettings
 from labelspace.models.label_trees.tree_ranker import Slack, TreeRanker, slack_by_row
 from labelspace.parameters import Settings, real, whole
 from labelspace.search.tree_beam import DenseTreeIndex, TreeSearchResult
+from labelspace.store import schema
 
 _SHARPNESS = 3.0  # a margin of 1 is then a probability of 0.95
 
@@ -82,6 +83,12 @@ class LabelEmbeddingTree(TreeRanker):
     }
     settings_type: ClassVar[type[Settings]] = LabelEmbeddingTreeSettings
     settings_: LabelEmbeddingTreeSettings
+
+    _schema: ClassVar[schema.Schema] = {
+        "settings_": schema.part("LabelEmbeddingTreeSettings"),
+        "encoder_": schema.part("LinearEncoder", n_features="n_features", dim="dim"),
+        "index_": schema.part("DenseTreeIndex", n_labels="n_labels", dim="dim"),
+    }
 
     def __init__(
         self,

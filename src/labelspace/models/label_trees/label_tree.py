@@ -27,6 +27,7 @@ from labelspace.models.label_trees.tree_ranker import Slack, TreeRanker, slack_b
 from labelspace.parameters import Settings, one_of, real, whole
 from labelspace.search.tree_beam import TreeIndex, TreeSearchResult
 from labelspace.selection import best_of
+from labelspace.store import schema
 from labelspace.topk import TopK
 
 # What turns margins into probabilities. A yes or no is 0.95 at a margin of 1. Among siblings it
@@ -104,6 +105,15 @@ class LabelTree(TreeRanker):
     }
     settings_type: ClassVar[type[Settings]] = LabelTreeSettings
     settings_: LabelTreeSettings
+
+    _schema: ClassVar[schema.Schema] = {
+        "settings_": schema.part("LabelTreeSettings", "BalancedLabelTreeSettings"),
+        "index_": schema.part(
+            "TreeIndex", n_labels="n_labels", features_end=schema.up_to("n_features")
+        ),
+        "C_": schema.number(0),
+        "n_iter_": schema.integer(),
+    }
 
     def __init__(
         self,

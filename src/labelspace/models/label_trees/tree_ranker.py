@@ -19,6 +19,7 @@ from labelspace.models.label_trees.settings import TreeSettings
 from labelspace.models.label_trees.spectral_tree import TreeShape, learn_tree
 from labelspace.parameters import FLAG, one_of, whole
 from labelspace.search.tree_beam import TreeSearchResult
+from labelspace.store import schema
 from labelspace.threads import in_blocks
 from labelspace.topk import TopK
 
@@ -46,6 +47,11 @@ class TreeRanker(LabelRanker, ABC):
     settings_: TreeSettings
     rows_: UnitRows
     tree_: Tree
+
+    _schema: ClassVar[schema.Schema] = {
+        "rows_": schema.part("UnitRows", n_features="n_features"),
+        "tree_": schema.part("Tree", n_labels="n_labels"),
+    }
 
     def _begin(self, X: csr_matrix, Y: csr_matrix) -> tuple[csr_matrix, int]:
         """Settle the settings and learn the tree; return rows of length one, and a seed."""

@@ -7,7 +7,7 @@ weights that its own features have.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from labelspace.models.labelspace import _candidate_kernels as kernels
 from labelspace.search.sparse import SparseIndex
 from labelspace.spaces import sphere
 from labelspace.spaces.quantized import dequantized, quantized
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 
 
@@ -36,6 +36,11 @@ class Candidates(NamedTuple):
 
 class LabelCentroids(Storable):
     """Unit vectors of labels, as eight-bit integers; a label that lies nowhere has zeros."""
+
+    _schema: ClassVar[schema.Schema] = {
+        "vectors": schema.array("int8", "n_labels", "dim"),
+        "scales": schema.array("float32", "n_labels"),
+    }
 
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         self.vectors, self.scales = quantized(vectors, "int8")

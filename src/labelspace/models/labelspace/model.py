@@ -52,6 +52,7 @@ from labelspace.search.self_join import self_join
 from labelspace.search.sparse import SparseIndex
 from labelspace.selection import hold_out, usable_rows
 from labelspace.spaces import sphere
+from labelspace.store import schema
 from labelspace.threads import in_blocks
 from labelspace.topk import TopK
 from labelspace.voting import count_votes
@@ -126,6 +127,28 @@ class LabelSpace(LabelRanker):
         "C": [real(0), one_of("auto")],
         **{name: [*LabelSpaceSettings.rules[name], None] for name in _TURNED},
         "idf": [FLAG, one_of("auto")],
+    }
+
+    _schema: ClassVar[schema.Schema] = {
+        "rows_": schema.part("UnitRows", n_features="n_features"),
+        "settings_": schema.part("LabelSpaceSettings"),
+        "Y_": schema.csr("int8", "n_examples", "n_labels"),
+        "learners_": schema.list_of(
+            schema.part(
+                "Learner",
+                n_features="n_features",
+                dim="dim",
+                rows_end=schema.up_to("n_examples"),
+                features_end=schema.up_to("n_features"),
+            ),
+            least=1,
+        ),
+        "C_": schema.number(0),
+        "classifiers_": schema.part("SparseIndex", n_features="n_features", n_keys="n_labels"),
+        "label_centroids_": schema.part("LabelCentroids", n_labels="n_labels", dim="dim"),
+        "stacker_": schema.part("Stacker"),
+        "calibration_": schema.part("Calibration"),
+        "reservoir_": schema.csr("float32", None, "n_features"),
     }
 
     def __init__(

@@ -16,6 +16,8 @@ weights, are learned from, since only they compete for the top.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
@@ -23,7 +25,7 @@ from scipy.sparse import csr_matrix
 from labelspace.linear.logistic_regression import PSEUDO_ROWS, logistic_regression
 from labelspace.models.labelspace import _stacking_kernels as kernels
 from labelspace.models.labelspace.candidates import Candidates
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 
 # What held-out rows of corpora of many kinds agree on; the start of learning, and all that there
@@ -48,6 +50,8 @@ class Stacker(Storable):
     >>> Stacker().probabilities(candidates, np.array([9] * 8)).round(2)
     array([[0.98, 0.04]], dtype=float32)
     """
+
+    _schema: ClassVar[schema.Schema] = {"weights": schema.array("float64", kernels.N_TERMS)}
 
     def __init__(self, weights: NDArray[np.float64] | None = None) -> None:
         self.weights = prior_weights() if weights is None else weights

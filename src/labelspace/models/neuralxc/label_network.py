@@ -5,6 +5,8 @@ What the two halves of a pair of auto-encoders give for prediction: plain arrays
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
@@ -12,7 +14,7 @@ from scipy.sparse import csr_matrix
 from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.spaces import sphere
-from labelspace.store import Storable
+from labelspace.store import Storable, schema
 
 Floats = NDArray[np.float32]
 
@@ -35,6 +37,24 @@ class LabelNetwork(Storable):
     own_score, mean_score : float
         How labels score in their rows, and all labels at the mean: where new labels start.
     """
+
+    _schema: ClassVar[schema.Schema] = {
+        "encoder": schema.part("NetworkEncoder", n_features="n_features", dim="code"),
+        "layers": schema.part("DenseLayers", inputs="code", outputs="width"),
+        "weights": schema.array("float32", "n_labels", None),
+        "biases": schema.array("float32", "n_labels"),
+        "mean_hidden": schema.array("float32", "width"),
+        "unit": schema.FLAG,
+        "own_score": schema.number(),
+        "mean_score": schema.number(),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if not state["layers"].layers:
+            sizes.settle("width", sizes.known["code"])
+        sizes.settle("width", state["weights"].shape[1])
 
     def __init__(
         self,

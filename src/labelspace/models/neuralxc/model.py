@@ -37,6 +37,7 @@ from labelspace.models.neuralxc.settings import NeuralXCSettings
 from labelspace.parameters import FLAG, one_of, real
 from labelspace.search.exact import ExactIndex
 from labelspace.selection import split_rows
+from labelspace.store import schema
 from labelspace.threads import in_blocks
 from labelspace.topk import NO_LABEL, TopK
 
@@ -120,6 +121,31 @@ class NeuralXC(LabelRanker):
         "device": [one_of("auto", "cpu", "cuda")],
         "idf": [FLAG],
     }
+
+    _schema: ClassVar[schema.Schema] = {
+        "rows_": schema.part("UnitRows", n_features="n_features"),
+        "settings_": schema.part("NeuralXCSettings"),
+        "learners_": schema.list_of(
+            schema.part("LabelNetwork", n_features="n_features", n_labels="n_labels"), least=1
+        ),
+        "linear_": schema.optional(
+            schema.part("LabelNetwork", n_features="n_features", n_labels="n_labels")
+        ),
+        "index_": schema.part(
+            "ExactIndex", n_keys="n_labels", dim="n_read", ids_end=schema.up_to("n_labels")
+        ),
+        "history_": schema.maybe(schema.part("History")),
+    }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if "index_" not in state:
+            return
+        networks = [*state["learners_"], *filter(None, [state["linear_"]])]
+        sizes.settle("n_read", 1 + sum(sizes.of(one)["width"] for one in networks))
+        if not sizes.trusted:
+            schema.check_unique(state["index_"].ids)
 
     def __init__(
         self,
