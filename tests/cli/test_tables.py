@@ -53,6 +53,8 @@ def test_the_model_keeps_how_its_table_was_read(folder: Path) -> None:
     kept = Tagger.load(folder / "model").fields_
     assert (kept.text, kept.labels, kept.id) == (("TIT", "AB"), "SW", "PPN")
     assert kept.label_separator == "/"
+    about = json.loads(run_well("info", folder / "model", "--json").stdout)["table"]
+    assert about == {"text": "TIT, AB", "labels": "SW", "label_separator": "/", "id": "PPN"}
     figures = json.loads(
         run_well("evaluate", folder / "model", folder / "train.csv", "--json").stdout
     )

@@ -42,11 +42,22 @@ def _of_model(path: Path) -> dict[str, Any]:
         "class": manifest["class"],
         "parameters": manifest["parameters"],
         "n_named_labels": 0 if names is None else len(names),
+        **_table(manifest["model"]),
         **_calibration(manifest["model"]),
         "versions": manifest["versions"],
         "model_mib": round(folders.size_in_bytes(path) / (1 << 20), 2),
         "files": [{"file": name, **about} for name, about in manifest["files"].items()],
     }
+
+
+def _table(model: dict[str, Any]) -> dict[str, Any]:
+    """Return which columns the model reads of a table, where it learned from one."""
+    fields = (model["state"].get("fields_") or {}).get("state")
+    if fields is None:
+        return {}
+    shown = {name: value for name, value in fields.items() if value not in (None, True)}
+    shown.pop("is_separator_given", None)
+    return {"table": shown | {"text": ", ".join(fields["text"]["$tuple"])}}
 
 
 def _calibration(model: dict[str, Any]) -> dict[str, Any]:

@@ -142,22 +142,21 @@ KINDS = {
     "one-hot columns": Kind(
         text(one_hot()), fields=Fields.of(label_columns="tag_*"), ids=None, separator=None
     ),
-    "JSON lines": Kind(text(LINES), separator="none"),
-    "JSON array": Kind(text(json.dumps(records(), indent=2)), separator="none"),
+    "JSON lines": Kind(text(LINES)),
+    "JSON array": Kind(text(json.dumps(records(), indent=2))),
     "JSON lines of Annif": Kind(
         text("\n".join(
             json.dumps(row | {"subjects": [{"uri": f"<{name}>"} for name in row["subjects"]]})
             for row in records()
         )),
-        separator="none",
     ),
     "Excel": Kind(excel, "corpus.xlsx", separator=";"),
-    "Parquet": Kind(parquet, separator="none"),
-    "Feather": Kind(feather, separator="none"),
-    "fastText": Kind(text(FASTTEXT), ids=None, separator="none"),
+    "Parquet": Kind(parquet),
+    "Feather": Kind(feather),
+    "fastText": Kind(text(FASTTEXT), ids=None),
     "Annif CSV": Kind(text(ANNIF_CSV), separator=" "),
-    "Annif folder": Kind(annif_folder, ids=["0", "1", "2"], separator="none"),
-    "XC repository's JSON": Kind(xc_json, "trn.json.gz", separator="none"),
+    "Annif folder": Kind(annif_folder, ids=["0", "1", "2"]),
+    "XC repository's JSON": Kind(xc_json, "trn.json.gz"),
 }  # fmt: skip
 
 
@@ -271,7 +270,7 @@ def test_a_separator_that_comes_late_is_an_error_and_never_a_label(tmp_path: Pat
     with pytest.raises(DataError, match='line 1502: the labels "b;c" have ";" in them'):
         read_corpus(path)
     path.write_text(HEADER + '1,Roses,"a,b"\n' * 1500 + "2,Books,b;c\n")
-    with pytest.raises(DataError, match="all cells before are labels with"):
+    with pytest.raises(DataError, match='all cells before have "," between labels'):
         read_corpus(path)
     glued = read_corpus(path, fields=Fields.of(label_separator="none"))
     assert glued.label_names == ["a,b", "b;c"]
@@ -315,6 +314,49 @@ def test_a_model_reads_other_files_as_its_own(tmp_path: Path) -> None:
         read_corpus(other, kept_fields=kept)
     other.write_text("A plain line of text\ta/b\n")
     assert read_corpus(other, kept_fields=kept).texts == ["A plain line of text"]
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "expected"),
+    [
+        ("a", "b;c", 'labels have ";" between them, but nothing in the table that the model'),
+        ("a;b", "b|c", 'have "\\|" between them, but ";" in the table that the model learned'),
+        ("a;b", "b;c", None),
+        ("a;b", "Smith, J", None),
+        ('"a,b"', "b;c", 'labels have ";" between them, but "," in the table'),
+    ],
+)
+def test_labels_of_another_file_are_separated_as_the_models(
+    tmp_path: Path, train: str, test: str, expected: str | None
+) -> None:
+    paths = [tmp_path / "train.csv", tmp_path / "test.csv"]
+    for path, labels in zip(paths, (train, test), strict=True):
+        cell = f'"{labels}"' if ", " in labels else labels
+        path.write_text(f"title,tags\nRoses,{cell}\n")
+    reading = read_corpus(paths[0]).reading
+    assert reading is not None
+    if expected is None:
+        corpus = read_corpus(paths[1], kept_fields=reading.fields)
+        assert corpus.labels_of(0) == test.split(";")
+        return
+    with pytest.raises(DataError, match=expected):
+        read_corpus(paths[1], kept_fields=reading.fields)
+
+
+def test_a_separator_that_was_given_is_kept_as_given(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("title,tags\nRoses,a;b\n")
+    reading = read_corpus(path, fields=Fields.of(label_separator="none")).reading
+    assert reading is not None
+    assert read_corpus(path, kept_fields=reading.fields).labels_of(0) == ["a;b"]
+
+
+def test_an_encoding_that_is_assumed_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("Title;Tags\nÜber Rosen;a\n".encode("cp1252"))
+    reading = read_corpus(path).reading
+    assert reading is not None
+    assert "encoding Windows-1252, as it is not UTF-8" in (reading.sentence or "")
 
 
 def test_a_text_longer_than_csv_allows_by_default(tmp_path: Path) -> None:

@@ -129,6 +129,8 @@ class DelimitedTable(Table):
                 self.encoding = encoding_of(opened, path)
             with self._cells() as cells:
                 _, first = next(cells, (0, []))
+        if self.encoding == "cp1252":
+            self.assumed = "encoding Windows-1252, as it is not UTF-8"
         numbers = range(1, len(first) + 1)
         self.columns = distinct_names(first) if has_header else [str(n) for n in numbers]
         kind = "TSV" if dialect.delimiter == "\t" else "CSV"

@@ -54,6 +54,8 @@ class Fields(Storable):
         Pattern of columns that are a label each, such as ``"tag_*"``, with 0 or 1 in their cells.
     header : bool
         Whether the first row names the columns; if not they are called 1, 2, 3, ….
+    is_separator_given : bool
+        Whether a person gave the separator, which a model then keeps as theirs.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class Fields(Storable):
     id: str | None = None
     label_columns: str | None = None
     header: bool = True
+    is_separator_given: bool = False
 
     @classmethod
     def of(
@@ -92,7 +95,8 @@ class Fields(Storable):
         columns = tuple(name.strip() for name in names if name.strip())
         if label_separator is not None:
             label_separator = _SEPARATOR_NAMES.get(label_separator, label_separator)
-        return cls(columns, labels, label_separator, id, label_columns, header)
+        is_given = label_separator is not None
+        return cls(columns, labels, label_separator, id, label_columns, header, is_given)
 
     @property
     def names(self) -> list[str]:
@@ -149,13 +153,15 @@ def find_roles(
         if id_name is not None:
             guessed.append(f"ids from {id_name}")
     names = tuple(columns[at] for at in text)
+    separator_from = given if given.label_separator is not None or kept is None else kept
     resolved = replace(
         given,
         text=names,
         labels=None if labels is None else columns[labels],
         label_columns=pattern,
         id=id_name,
-        label_separator=given.label_separator or (kept.label_separator if kept else None),
+        label_separator=separator_from.label_separator,
+        is_separator_given=separator_from.is_separator_given,
     )
     id_at = None if id_name is None else _find(columns, id_name, "--id", where)
     return Roles(resolved, text, labels, id_at, label_columns, tuple(guessed))

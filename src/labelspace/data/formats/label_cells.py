@@ -42,7 +42,15 @@ def find_separator(cells: Iterable[str]) -> str:
 
 
 class LabelSplitter:
-    """Makes labels of cells; ``separator`` is given, or decided by ``decide``.
+    """Makes labels of cells.
+
+    Parameters
+    ----------
+    separator : str, optional
+        What separates labels; decided by the first cells if not given.
+    is_sure : bool
+        Whether a person gave it. One that was found, here or in the table of a model, is dropped
+        with an error when a cell speaks against it.
 
     Examples
     --------
@@ -51,14 +59,25 @@ class LabelSplitter:
     (['roses', 'gardening'], ['a', 'u:b'])
     """
 
-    def __init__(self, separator: str | None) -> None:
+    def __init__(self, separator: str | None, is_sure: bool = True) -> None:
         self.separator = separator
-        self._is_found = separator is None
+        self._is_sure = separator is not None and is_sure
 
     def decide(self, cells: Iterable[Any]) -> None:
-        """Decide by the first cells, where nothing was given."""
+        """Decide by the first cells, where nothing was given; lists say nothing."""
+        texts = [cell for cell in cells if isinstance(cell, str)]
+        if self._is_sure or not texts:
+            return
         if self.separator is None:
-            self.separator = find_separator(cell for cell in cells if isinstance(cell, str))
+            self.separator = find_separator(texts)
+            return
+        found = find_separator(texts)
+        if found in (";", "|") and found != self.separator:
+            before = "nothing" if self.separator == NONE else f'"{self.separator}"'
+            raise ValueError(
+                f'labels have "{found}" between them, but {before} in the table that the model '
+                "learned from; say with --label-separator what separates them here."
+            )
 
     def split(self, cell: Any) -> list[str]:
         """Return the labels of a cell, without blanks around them and without empty ones."""
@@ -76,7 +95,7 @@ class LabelSplitter:
             return _listed(cell)
         if self.separator == BLANK:
             return [word[1:-1] if word[0] == "<" else word for word in cell.split()]
-        if self._is_found:
+        if not self._is_sure:
             self._check(cell)
         if self.separator == NONE or self.separator is None:
             return [cell]
@@ -85,16 +104,17 @@ class LabelSplitter:
 
     def _check(self, cell: str) -> None:
         """Refuse a cell that looks as if something else separated its labels."""
-        stronger: Sequence[str] = _PLAIN if self.separator == NONE else ()
-        if self.separator == ",":
-            stronger = _PLAIN[:2]
-        for other in stronger:
-            if other in cell:
-                before = "one label" if self.separator == NONE else 'labels with "," between'
+        marks: Sequence[str] = ()
+        if self.separator in (NONE, None):
+            marks, before = _PLAIN, "are one label each"
+        elif self.separator == ",":
+            marks, before = _PLAIN[:2], 'have "," between labels'
+        for mark in marks:
+            if mark in cell:
                 raise ValueError(
-                    f'the labels "{cell[:40]}" have "{other}" in them, but all cells before are '
-                    f'{before}; give --label-separator "{other}" or '
-                    f'--label-separator "{self.separator}".'
+                    f'the labels "{cell[:40]}" have "{mark}" in them, but all cells before '
+                    f'{before}; give --label-separator "{mark}" or '
+                    f'--label-separator "{self.separator or NONE}".'
                 )
 
 

@@ -40,6 +40,8 @@ class Table:
         Number of rows, where it is known without going through them.
     label_lines : NameFile, or None
         Names of labels that the rows give by number, where a format has a file of them.
+    assumed : str, or None
+        What was taken for granted about the file and may be wrong, such as its encoding.
     has_fixed_columns : bool
         Whether the format gives its columns their names, so that a model's do not matter.
     place : str
@@ -49,6 +51,7 @@ class Table:
     place = "line"
     n_rows: int | None = None
     label_lines: NameFile | None = None
+    assumed: str | None = None
     has_fixed_columns = False
     path: Path
     how: str
@@ -94,7 +97,7 @@ class CellReader:
 
     def __init__(self, roles: Roles, columns: Sequence[str]) -> None:
         self.roles = roles
-        self.splitter = LabelSplitter(roles.fields.label_separator)
+        self.splitter = LabelSplitter(roles.fields.label_separator, roles.fields.is_separator_given)
         self._names = [columns[at] for at in roles.label_columns]
 
     def text(self, cells: Sequence[Any]) -> str:
@@ -123,7 +126,7 @@ def read_table(
     rows = table.rows()
     first = list(islice(rows, SAMPLE))
     labels_at = roles.labels
-    guessed = list(roles.guessed)
+    guessed = [*roles.guessed, *([table.assumed] if table.assumed else [])]
     if labels_at is not None:
         try:
             was_open = reader.splitter.separator is None
