@@ -41,11 +41,15 @@ class NamedReason:
 
 @dataclass(frozen=True)
 class NamedExplanation:
-    """Why a label was given: the reasons with the largest weight, largest first."""
+    """Why a label was given: the reasons with the largest weight, largest first.
+
+    ``label`` is its name, ``id`` its column.
+    """
 
     label: str
     score: float
     reasons: list[NamedReason]
+    id: int
 
 
 def named(why: Explanation, names: Mapping[str, Callable[[int], str]]) -> NamedExplanation:
@@ -62,6 +66,7 @@ def named(why: Explanation, names: Mapping[str, Callable[[int], str]]) -> NamedE
             NamedReason(one.kind, names.get(one.kind, str)(one.id), one.weight, one.id)
             for one in why.reasons
         ],
+        why.label,
     )
 
 

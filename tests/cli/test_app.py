@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 import labelspace
-from labelspace import store
+from labelspace import models, progress, store
+from labelspace.cli import output
 from labelspace.cli.app import app
 from labelspace.data import Corpus, write_corpus
 from labelspace.labels import LabelEncoder
@@ -332,3 +335,110 @@ def test_a_lack_of_memory_is_told_in_a_sentence(
     assert result.exit_code == 1
     assert "not enough memory" in result.stderr
     assert not (tmp_path / "new").exists()
+
+
+def test_tables_are_readable_at_80_columns(
+    corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "_width", lambda: 80)
+    train, test = corpora / "train.txt", corpora / "test.txt"
+    compared = run("compare", train, test, "--methods", "balanced-label-tree,knn").stdout
+    assert compared.count("balanced-label-tree ") == 2  # figures, and what they cost
+    for name in ("P@1", "nDCG@5", "PSP@5", "train s", "predict s"):
+        assert name in compared
+    trained = run("train", train, "--method", "knn", "--out", tmp_path / "m", "--valid", test)
+    assert "nDCG" in trained.stdout
+    assert "…" not in compared + trained.stdout
+    listed = run("methods", "labelspace").stdout
+    assert "n_neighbors" in listed
+    assert max(map(len, listed.splitlines())) <= 80
+
+
+def test_compare_reads_the_test_corpus_once(corpora: Path) -> None:
+    result = run(
+        "compare", corpora / "train.txt", corpora / "test.txt", "--methods", "most-common,random"
+    )
+    assert result.stderr.count("Reading") == 2
+
+
+def test_methods_lists_the_parameters_of_one() -> None:
+    told = run_json("methods", "labelspace")
+    by_name = {one["name"]: one for one in told["parameters"] + told["settings"]}
+    assert by_name["k"]["default"] == 5
+    assert by_name["vote_gamma"]["default"] == 20.0
+    assert all(one["about"] for one in by_name.values())
+    assert run("methods", "labelspac").exit_code == 2
+
+
+@pytest.mark.parametrize("method", models.METHODS)
+def test_every_parameter_is_described(method: str) -> None:
+    told = run_json("methods", method)
+    missing = [one["name"] for one in told["parameters"] + told["settings"] if not one["about"]]
+    assert not missing
+
+
+def test_ctrl_c_ends_with_a_sentence(corpora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*args: Any, **more: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("labelspace.data.read_corpus", stop)
+    result = run("info", corpora / "train.txt")
+    assert result.exit_code == 130
+    assert result.stderr.strip().splitlines()[-1].startswith("Stopped by Ctrl-C")
+    assert "Traceback" not in result.output
+
+
+def test_text_features_are_chosen_and_remembered(corpora: Path, tmp_path: Path) -> None:
+    chosen = ("--features", "ngrams=2,char-ngrams=3-4,min_df=1")
+    run_json("train", corpora / "texts.tsv", "--method", "knn", "--out", tmp_path / "m", *chosen)
+    features = labelspace.load(tmp_path / "m").features_
+    assert features.get_params() | {"ngrams": 2, "char_ngrams": (3, 4)} == features.get_params()
+    assert run_json("predict", tmp_path / "m", "-", text="splnie\n")["n"] == 1
+
+
+@pytest.mark.parametrize(
+    ("corpus", "features", "message"),
+    [
+        ("texts.tsv", "ngram=2", "did you mean 'ngrams'"),
+        ("texts.tsv", "ngrams", "takes name=value"),
+        ("texts.tsv", "ngrams=-1", "ngrams"),
+        ("texts.tsv", "char_ngrams=5-3", "shortest and the longest"),
+        ("texts.tsv", "no.such:module", "was not found"),
+        ("train.txt", "ngrams=2", "is for texts"),
+    ],
+)
+def test_mistakes_in_text_features(
+    corpora: Path, tmp_path: Path, corpus: str, features: str, message: str
+) -> None:
+    result = run("train", corpora / corpus, "--out", tmp_path / "m", "--features", features)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_predict_explains(text_model: Path, model: Path, corpora: Path) -> None:
+    text = "about spline and splines"
+    given = run_json("predict", text_model, "-", "-k", 1, "--explain", text=text)
+    label = given["predictions"][0][0]
+    assert label["name"] == "spline"
+    assert label["reasons"][0]["name"].startswith("about spline and splines number")
+    shown = run("predict", text_model, "-", "-k", 1, "--explain", text=text).stdout.splitlines()
+    assert shown[0].startswith("spline\t")
+    assert "example  about spline" in shown[1]
+    of_features = run_json("predict", model, corpora / "test.txt", "-k", 1, "--explain")
+    assert of_features["n"] == 200
+    assert of_features["predictions"][0][0]["reasons"][0]["kind"] == "feature"
+    assert run("predict", model, "-", "--explain", "--out", "a.csv").exit_code == 2
+
+
+def test_finished_bars_are_drawn_once() -> None:
+    bars = output.Bars()
+    drawn = io.StringIO()
+    bars._bars.live.console = Console(file=drawn, force_terminal=True, width=80)
+    with progress.listening(bars):
+        for stage in ("first", "second", "third"):
+            with progress.task(stage), progress.task("inner"):
+                pass
+            assert not bars._bars.tasks
+    last = drawn.getvalue().rpartition("second")[2]
+    assert "first" not in last
+    assert "third" in last

@@ -14,6 +14,7 @@ from labelspace import __version__
 from labelspace.cli.table_options import reads_tables
 from labelspace.cli.verbs import Verbs
 from labelspace.errors import UsageError
+from labelspace.registry import METHODS
 
 app = typer.Typer(
     name="labelspace",
@@ -30,6 +31,17 @@ Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; all co
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help="Method, labelspace if not given.",
+        autocompletion=lambda incomplete: [one for one in METHODS if one.startswith(incomplete)],
+    ),
+]
+Features = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=VALUE,…", help="Text features, such as ngrams=2,char_ngrams=3-5."),
 ]
 PropensityA = Annotated[float, typer.Option("--A", help="Propensity constant A.")]
 PropensityB = Annotated[float, typer.Option("--B", help="Propensity constant B.")]
@@ -51,19 +63,20 @@ def _top(
 def train(
     corpus: Annotated[Path, typer.Argument(metavar="TRAIN", help="Corpus to learn from.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")],
-    method: Annotated[str | None, typer.Option(help="Method, labelspace if not given.")] = None,
+    method: Method = None,
     seed: Seed = 0,
     threads: Threads = None,
     valid: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Corpus to evaluate on after training.")
     ] = None,
     settings: Settings = None,
+    features: Features = None,
     as_json: Json = False,
     *,
     fields: Any,
 ) -> None:
     """Train a model and save it."""
-    from labelspace.cli.set_option import parse_parameters
+    from labelspace.cli.set_option import parse_features, parse_parameters
     from labelspace.cli.train import run_train
     from labelspace.models import DEFAULT_METHOD
 
@@ -73,6 +86,7 @@ def train(
         out,
         method or DEFAULT_METHOD,
         parameters,
+        features=parse_features(features),
         fields=fields,
         valid=valid,
         as_json=as_json,
@@ -137,6 +151,9 @@ def predict(
             help="Write all rows with their columns and tags: .csv, .tsv, .jsonl or .parquet.",
         ),
     ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also what spoke for each label: words, texts.")
+    ] = False,
     threads: Threads = None,
     as_json: Json = False,
     *,
@@ -152,6 +169,7 @@ def predict(
         fields=fields,
         k=k,
         threshold=threshold,
+        explain=explain,
         n_threads=threads,
         as_json=as_json,
     )
@@ -193,29 +211,16 @@ def compare(
 
 
 @app.command()
-def methods(as_json: Json = False) -> None:
-    """List the methods."""
-    from labelspace.cli import output
-    from labelspace.models import DEFAULT_METHOD, METHODS
+def methods(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A method, to list its parameters.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the methods, or the parameters of one."""
+    from labelspace.cli.methods import run_methods
 
-    if as_json:
-        output.print_json(
-            {
-                "default": DEFAULT_METHOD,
-                "methods": {name: method.summary for name, method in METHODS.items()},
-            }
-        )
-        return
-    output.print_table(
-        "Methods",
-        [
-            {
-                "name": name + (" (default)" if name == DEFAULT_METHOD else ""),
-                "what it is": method.summary,
-            }
-            for name, method in METHODS.items()
-        ],
-    )
+    run_methods(name, as_json=as_json)
 
 
 @app.command()
@@ -244,21 +249,9 @@ def convert(
     fields: Any,
 ) -> None:
     """Write a corpus in another format."""
-    from labelspace import data, progress
-    from labelspace.cli import output
+    from labelspace.cli.convert import run_convert
 
-    with progress.task(f"Converting {source}"):
-        corpus = data.convert(source, target, fields=fields)
-    result = {
-        "out": str(target),
-        "n_examples": len(corpus),
-        "n_features": corpus.n_features,
-        "n_labels": corpus.n_labels,
-    }
-    if as_json:
-        output.print_json(result)
-    else:
-        print(f"{target}: {len(corpus):,} rows, {corpus.n_labels:,} labels")
+    run_convert(source, target, fields=fields, as_json=as_json)
 
 
 @app.command()

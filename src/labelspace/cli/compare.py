@@ -16,7 +16,14 @@ from labelspace.data.formats.fields import Fields
 from labelspace.errors import UsageError
 from labelspace.store import folders
 
-SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
+SHOWN = {name: name for name in ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")}
+COSTS = {
+    "train s": "train_seconds",
+    "CPU s": "cpu_seconds",
+    "predict s": "predict_seconds",
+    "peak MiB": "peak_rss_mib",
+    "model MiB": "model_mib",
+}
 
 
 def run_compare(
@@ -44,9 +51,12 @@ def run_compare(
     check_readable(test_path)
     corpus = read_to_learn(train_path, fields)
     rows: list[dict[str, Any]] = []
+    tested = None
     for name in names:
         tagger, cost = train(corpus, name, parameters)
-        figures, _ = evaluate(tagger, read_for(tagger, test_path, fields), A=A, B=B)
+        # All have learned from one corpus, so that labels and features have the same columns.
+        tested = tested or read_for(tagger, test_path, fields)
+        figures, _ = evaluate(tagger, tested, A=A, B=B)
         rows.append({**cost, **figures})
         if out is not None:
             tagger.save(out / name)
@@ -58,11 +68,16 @@ def run_compare(
     if as_json:
         output.print_json({"train": str(train_path), "test": str(test_path), "methods": rows})
         return
-    costs = ("train_seconds", "cpu_seconds", "predict_seconds", "peak_rss_mib", "model_mib")
-    shown = ("method", *SHOWN, *(cost for cost in costs if cost in rows[0]))
-    output.print_table(
-        f"{train_path} → {test_path}", [{name: row[name] for name in shown} for row in rows]
-    )
+    # Two tables, for both together are wider than a terminal.
+    for title, shown in ((f"{train_path} → {test_path}", SHOWN), ("What it cost", COSTS)):
+        there = {name: key for name, key in shown.items() if key in rows[0]}
+        output.print_table(
+            title,
+            [
+                {"method": row["method"], **{n: row[key] for n, key in there.items()}}
+                for row in rows
+            ],
+        )
     if out is not None:
         output.say(f"Models, leaderboard.json and leaderboard.png are in {out}.")
 

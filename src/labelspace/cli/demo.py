@@ -129,7 +129,7 @@ def _show_why(tagger: Tagger, corpus: Corpus) -> None:
             print(f"    for the words {', '.join(words)}")
         for reason in why.reasons:
             if reason.kind == "example":
-                text = (corpus.texts or [])[int(reason.name)]
+                text = (corpus.texts or [])[reason.id]
                 print(f"    like      “{textwrap.shorten(text, 70, placeholder=' …')}”")
 
 

@@ -36,7 +36,7 @@ def run_evaluate(
     if as_json:
         output.print_json(figures if bands is None else {**figures, "by_frequency": bands})
         return
-    output.print_table(f"{model} on {test}", _by_k(figures))
+    output.print_table(f"{model} on {test}", by_k(figures))
     print(f"{figures['n']:,} rows in {figures['predict_seconds']:.2f} s")
     if "ECE" in figures:
         print(f"Expected calibration error of the probabilities: {figures['ECE']:.2f} %")
@@ -67,7 +67,7 @@ def evaluate(tagger: Tagger, corpus: Corpus, *, A: float, B: float) -> tuple[dic
     return figures, top
 
 
-def _by_k(figures: dict[str, Any]) -> list[dict[str, Any]]:
+def by_k(figures: dict[str, Any]) -> list[dict[str, Any]]:
     """Arrange P@1, P@3, … as a table with a line for each measure."""
     measures = dict.fromkeys(name.split("@")[0] for name in figures if "@" in name)
     ks = dict.fromkeys(name.split("@")[1] for name in figures if "@" in name)

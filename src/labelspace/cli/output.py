@@ -32,20 +32,28 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 
 def print_table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows with the same keys as a table; numbers with a fraction get two digits."""
+    """Write rows with the same keys as a table; numbers with a fraction get two digits.
+
+    The first column says what a row is about, so that it is never cut or broken.
+    """
     from rich.console import Console
     from rich.table import Table
 
     table = Table()
     for name in rows[0] if rows else ():
         numeric = isinstance(rows[0][name], (int, float))
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric)
+        is_first = name == next(iter(rows[0]))
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric or is_first)
     for row in rows:
         table.add_row(*(_shown(value) for value in row.values()))
-    # A narrow pipe must not cut the figures off.
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = Console(width=_width())
     console.print(title, style="italic", markup=False, highlight=False, soft_wrap=True)
     console.print(table)
+
+
+def _width() -> int | None:
+    # A narrow pipe must not cut the figures off.
+    return None if sys.stdout.isatty() else 160
 
 
 def _shown(value: Any) -> str:
@@ -100,7 +108,7 @@ class Lines:
 
 
 class Bars:
-    """A bar for each stage on a terminal."""
+    """A bar for each stage on a terminal; of what is over, outer stages leave one line each."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -135,12 +143,18 @@ class Bars:
 
     def finished(self, task: int) -> None:
         bar = next(bar for bar in self._bars.tasks if bar.id == task)
+        self._n_open -= 1
+        if self._n_open:
+            self._bars.remove_task(bar.id)
+            return
         if bar.total is None:
             self._bars.update(bar.id, total=1, completed=1)
         self._bars.stop_task(bar.id)
-        self._n_open -= 1
-        if self._n_open == 0:
-            self._bars.stop()
+        self._bars.stop()
+        # Else each later bar would draw all earlier ones again.
+        for over in self._bars.task_ids:
+            self._bars.remove_task(over)
+        self._compiling = None
 
     def compiling(self, kernel: str | None) -> None:
         if self._compiling is None:

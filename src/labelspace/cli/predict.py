@@ -11,13 +11,14 @@ from typing import Any
 from labelspace.calibration import checked_threshold
 from labelspace.cli import output
 from labelspace.cli.inputs import load_tagger, read_for
+from labelspace.cli.reasons import explained, lines_about
 from labelspace.cli.tagged_table import job_of, write_tagged
 from labelspace.data.formats.compression import HEAD_SIZE, check_readable
 from labelspace.data.formats.fields import Fields, find_roles
 from labelspace.data.formats.table import CellReader, Table
 from labelspace.data.piped import LinesTable, open_piped
 from labelspace.data.read import stream_table
-from labelspace.errors import DataError
+from labelspace.errors import DataError, UsageError
 from labelspace.tagger import Tagger
 from labelspace.topk import TopK
 
@@ -32,6 +33,7 @@ def run_predict(
     fields: Fields | None = None,
     k: int | None,
     threshold: str | None,
+    explain: bool = False,
     n_threads: int | None,
     as_json: bool,
 ) -> None:
@@ -39,6 +41,8 @@ def run_predict(
     tagger = load_tagger(model, n_threads)
     k, least = tagger.limits(k, checked_threshold(threshold))
     given = fields or Fields()
+    if out is not None and explain:
+        raise UsageError("--out writes tags without reasons: leave --out or --explain out.")
     if out is not None:
         n_rows = _write(model, tagger, source, out, given, k, least)
         if as_json:
@@ -47,20 +51,26 @@ def run_predict(
             print(f"{out}: {n_rows:,} rows with their tags")
         return
     ids: list[str] = []
-    rows = (
+    read = _rows(tagger, source, given, ids)
+    rows: Iterator[list[dict[str, Any]]] = (
         [
             {**_named(tagger, label), "score": round(score, 6)}
             for label, score in top.given(row, least)
         ]
-        for top in _ranked(tagger, source, given, k, ids)
+        for top in _ranked(tagger, read, k)
         for row in range(len(top))
     )
+    if explain:
+        rows = explained(tagger, read, k, least, lambda label: _named(tagger, label))
     if as_json:
         found = list(rows)
         about = {"n": len(found), "k": k, "threshold": least, "predictions": found}
         output.print_json({**about, "ids": ids} if ids else about)
         return
     for labels in rows:
+        if explain:
+            print("\n".join(line for one in labels for line in lines_about(one)) + "\n")
+            continue
         shown = (f"{label.get('name', label['label'])}\t{label['score']:.4f}" for label in labels)
         print("\t".join(shown), flush=source == STANDARD_INPUT)
 
@@ -101,13 +111,20 @@ def _write(
     )
 
 
-def _ranked(tagger: Tagger, source: str, fields: Fields, k: int, ids: list[str]) -> Iterator[TopK]:
-    """Yield the ranking of the rows; their ids, where they have any, go to ``ids``."""
+def _ranked(tagger: Tagger, rows: Any, k: int) -> Iterator[TopK]:
+    if not isinstance(rows, Iterator):
+        yield tagger.predict_topk(rows, k)
+        return
+    # At a terminal each line is answered as it is typed; a pipe is read in larger blocks.
+    yield from tagger.ranked(rows, k, block=1 if sys.stdin.isatty() else 1024)
+
+
+def _rows(tagger: Tagger, source: str, fields: Fields, ids: list[str]) -> Any:
+    """Return the rows, piped ones as they come; their ids, where they have any, go to ``ids``."""
     if source != STANDARD_INPUT:
         corpus = read_for(tagger, source, fields, needs_labels=False)
         ids.extend(corpus.ids or ())
-        yield tagger.predict_topk(corpus.rows, k)
-        return
+        return corpus.rows
     table = _piped(tagger, fields)
     kept = None if table.has_fixed_columns else tagger.fields_
     roles = find_roles(table.columns, fields, kept, table.path, needs_labels=False)
@@ -119,8 +136,7 @@ def _ranked(tagger: Tagger, source: str, fields: Fields, k: int, ids: list[str])
                 ids.append(reader.id(cells) or "")
             yield reader.text(cells)
 
-    # At a terminal each line is answered as it is typed; a pipe is read in larger blocks.
-    yield from tagger.ranked(texts(), k, block=1 if sys.stdin.isatty() else 1024)
+    return texts()
 
 
 def _piped(tagger: Tagger, fields: Fields) -> Table:

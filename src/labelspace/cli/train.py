@@ -7,11 +7,12 @@ from typing import Any
 
 from labelspace import metrics, models, progress
 from labelspace.cli import output
-from labelspace.cli.evaluate import evaluate
+from labelspace.cli.evaluate import by_k, evaluate
 from labelspace.cli.inputs import read_for, read_to_learn
 from labelspace.data import Corpus
 from labelspace.data.formats.compression import check_readable
 from labelspace.data.formats.fields import Fields
+from labelspace.errors import UsageError
 from labelspace.store import folders
 from labelspace.tagger import Tagger
 
@@ -22,6 +23,7 @@ def run_train(
     method: str,
     parameters: dict[str, Any],
     *,
+    features: Any = None,
     fields: Fields | None = None,
     valid: Path | None,
     as_json: bool,
@@ -31,7 +33,10 @@ def run_train(
     folders.check_replaceable(out)
     if valid is not None:
         check_readable(valid)
-    tagger, result = train(read_to_learn(corpus, fields), method, parameters)
+    read = read_to_learn(corpus, fields)
+    if features is not None and read.texts is None:
+        raise UsageError(f"--features is for texts, but {corpus} holds features: leave it out.")
+    tagger, result = train(read, method, parameters, features)
     with progress.task(f"Saving {out}"):
         tagger.save(out)
     result["model_mib"] = round(folders.size_in_bytes(out) / (1 << 20), 2)
@@ -49,13 +54,16 @@ def run_train(
         f"{result['model_mib']:.1f} MiB in {out}"
     )
     if valid is not None:
-        output.print_table(f"On {valid}", [result["valid"]])
+        output.print_table(f"On {valid}", by_k(result["valid"]))
 
 
-def train(corpus: Corpus, method: str, parameters: dict[str, Any]) -> tuple[Tagger, dict[str, Any]]:
+def train(
+    corpus: Corpus, method: str, parameters: dict[str, Any], features: Any = None
+) -> tuple[Tagger, dict[str, Any]]:
     """Train a method on a corpus; return the tagger and what it cost."""
     with progress.task(f"Training {method} on {len(corpus):,} rows"), output.Meter() as meter:
-        tagger = Tagger(method, **parameters).fit(corpus.rows, corpus.Y, corpus.label_names)
+        tagger = Tagger(method, features=features, **parameters)
+        tagger.fit(corpus.rows, corpus.Y, corpus.label_names)
     tagger.fields_ = corpus.reading.fields if corpus.reading and corpus.reading.columns else None
     peak = output.Meter.peak_rss_mib()
     cost = {

@@ -11,7 +11,7 @@ from labelspace.errors import LabelspaceError, UsageError
 
 
 class Verbs(TyperGroup):
-    """Ends with 1 for bad input or data, with 2 for wrong usage."""
+    """Ends with 1 for bad input or data, 2 for wrong usage, 130 for Ctrl-C."""
 
     def invoke(self, ctx: Any) -> Any:
         from labelspace.cli.output import say, told
@@ -30,6 +30,9 @@ class Verbs(TyperGroup):
                 say(f"Error: {error}")  # a parameter out of its range
                 sys.exit(2)
             raise
+        except KeyboardInterrupt:
+            say("Stopped by Ctrl-C: what was saved before stays as it is.")
+            sys.exit(130)
         except BrokenPipeError:
             raise  # who read the output has had enough of it
         except OSError as error:
