@@ -70,6 +70,7 @@ class Fields(Storable):
         "id": schema.optional(schema.text),
         "label_columns": schema.optional(schema.text),
         "header": schema.FLAG,
+        "is_separator_given": schema.FLAG,
     }
 
     text: tuple[str, ...] = ()
