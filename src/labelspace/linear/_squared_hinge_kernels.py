@@ -21,20 +21,25 @@ ONE = np.uint64(1)
 
 @njit(cache=True, nogil=True)
 def solve(
-    indptr, indices, data, lengths, n_features, positive_ptr, positive_rows, problems, starters, C,
-    tol, max_iter, min_weight, n_slots, seed,
+    indptr, indices, data, lengths, n_features, positive_ptr, positive_rows, held_out, problems,
+    starters, C, tol, max_iter, min_weight, n_slots, seed,
 ):  # fmt: skip
     """Train the classifiers of ``problems``; feature 0 is the constant one.
 
     ``lengths`` are the squared lengths of the rows. A working set begins with the positives,
-    which stay, and the ``starters``, a few rows taken as negatives.
+    which stay, and the ``starters``, a few rows taken as negatives. Where rows are held out, each
+    problem is solved twice: without them, and from there on with them.
 
-    Returns how many weights each problem keeps, their features, their values, the biases, the
-    passes made and whether they were enough, in the order of ``problems``.
+    Returns of both solutions, in the order of ``problems``, how many weights are kept and the
+    biases, (2, n_problems); then the features and values of the first and of the second, the
+    passes made and whether they were enough.
     """
     n_rows = indptr.shape[0] - 1
     n_problems = problems.shape[0]
     slack = np.float32(0.5 / C)
+    first_turn = 0 if held_out.any() else 1
+    turns = np.zeros(n_slots, dtype=np.int64)
+    n_positives = np.zeros(n_slots, dtype=np.int64)
     weights = np.empty(n_features, dtype=np.float32)
     slot_weights = np.zeros((n_features, n_slots), dtype=np.float32)
     held = np.full(n_slots, NOBODY, dtype=np.int64)
@@ -50,9 +55,9 @@ def solve(
     heap_rows = np.empty((n_slots, 1024), dtype=np.int32)
     heap_scores = np.empty((n_slots, 1024), dtype=np.float32)
 
-    starts = np.zeros(n_problems, dtype=np.int64)
-    counts = np.zeros(n_problems, dtype=np.int64)
-    biases = np.zeros(n_problems, dtype=np.float32)
+    starts = np.zeros((2, n_problems), dtype=np.int64)
+    counts = np.zeros((2, n_problems), dtype=np.int64)
+    biases = np.zeros((2, n_problems), dtype=np.float32)
     passes = np.zeros(n_problems, dtype=np.int64)
     converged = np.zeros(n_problems, dtype=np.bool_)
     kept_features = np.empty(4096, dtype=np.int32)
@@ -71,27 +76,34 @@ def solve(
                 n_begun += 1
             problem = problems[held[slot]]
             positives = positive_rows[positive_ptr[problem] : positive_ptr[problem + 1]]
-            n_positive = positives.shape[0]
             if fresh:
+                turns[slot] = first_turn
                 n_passes[slot] = 0
                 violations[slot] = np.float32(1.0)
                 set_sizes[slot] = 0
                 heap_sizes[slot] = 0
-                heap_caps[slot] = min(n_rows - n_positive, max(1000, 2 * n_positive))
+                heap_caps[slot] = max(min(n_rows - positives.size, max(1000, 2 * positives.size)), 1)
                 heap_rows, heap_scores = _with_room(heap_rows, heap_scores, heap_caps[slot])
-                needed = n_positive + starters.shape[0]
+                needed = positives.shape[0] + starters.shape[0]
             else:
-                needed = set_sizes[slot] + heap_sizes[slot]
+                needed = set_sizes[slot] + heap_sizes[slot] + positives.shape[0]
             set_rows, set_alphas = _with_room(set_rows, set_alphas, needed)
             rows = set_rows[slot]
             alphas = set_alphas[slot]
             size = set_sizes[slot]
             if fresh:
-                size = _admit(positives, rows, alphas, size, in_slots, slot)
-                size = _admit(starters, rows, alphas, size, in_slots, slot)
+                size = _admit(positives, held_out, turns[slot], rows, alphas, size, in_slots, slot)
+                n_positives[slot] = size
+                size = _admit(starters, held_out, turns[slot], rows, alphas, size, in_slots, slot)
             else:
+                if turns[slot] == 1 and first_turn == 0 and n_positives[slot] < positives.shape[0]:
+                    size = _admit_positives(
+                        positives, held_out, rows, alphas, n_positives[slot], size, in_slots, slot
+                    )
+                    n_positives[slot] = positives.shape[0]
                 found = heap_rows[slot, : heap_sizes[slot]]
-                size = _admit(found, rows, alphas, size, in_slots, slot)
+                size = _admit(found, held_out, turns[slot], rows, alphas, size, in_slots, slot)
+            n_positive = n_positives[slot]
 
             _sum_up(indptr, indices, data, rows, alphas, size, n_positive, weights)
             # While far from the answer there is no use in being exact.
@@ -107,8 +119,8 @@ def solve(
 
         heap_sizes[:] = 0
         _find_violations(
-            indptr, indices, data, slot_weights, in_slots, held, np.float32(0.5 * tol), heap_caps,
-            heap_sizes, heap_scores, heap_rows,
+            indptr, indices, data, slot_weights, in_slots, held, held_out, turns,
+            np.float32(0.5 * tol), heap_caps, heap_sizes, heap_scores, heap_rows,
         )  # fmt: skip
 
         for slot in range(n_slots):
@@ -121,15 +133,12 @@ def solve(
             converged[number] = violations[slot] <= tol and reached[slot] <= tol
             if not converged[number] and n_passes[slot] < max_iter:
                 continue
-            n_done += 1
-            held[slot] = NOBODY
-            for at in range(set_sizes[slot]):
-                in_slots[set_rows[slot, at]] &= ~(ONE << np.uint64(slot))
+            turn = turns[slot]
             if n_kept + n_features > kept_features.shape[0]:
                 kept_features = longer(kept_features, n_kept, n_kept + n_features)
                 kept_values = longer(kept_values, n_kept, n_kept + n_features)
-            starts[number] = n_kept
-            biases[number] = slot_weights[0, slot]
+            starts[turn, number] = n_kept
+            biases[turn, number] = slot_weights[0, slot]
             passes[number] = n_passes[slot]
             for feature in range(1, n_features):
                 value = slot_weights[feature, slot]
@@ -137,29 +146,64 @@ def solve(
                     kept_features[n_kept] = feature
                     kept_values[n_kept] = value
                     n_kept += 1
-            counts[number] = n_kept - starts[number]
+            counts[turn, number] = n_kept - starts[turn, number]
+            if turn == 0:
+                turns[slot] = 1
+                violations[slot] = np.float32(1.0)
+                continue
+            n_done += 1
+            held[slot] = NOBODY
+            for at in range(set_sizes[slot]):
+                in_slots[set_rows[slot, at]] &= ~(ONE << np.uint64(slot))
 
+    honest = _in_order(starts[0], counts[0], kept_features, kept_values)
+    every = _in_order(starts[1], counts[1], kept_features, kept_values)
+    return counts, biases, honest[0], honest[1], every[0], every[1], passes, converged
+
+
+@njit(cache=True, nogil=True)
+def _in_order(starts, counts, kept_features, kept_values):
+    """Return the weights of all problems, one after the other."""
+    n_kept = counts.sum()
     features = np.empty(n_kept, dtype=np.int32)
     values = np.empty(n_kept, dtype=np.float32)
     filled = 0
-    for number in range(n_problems):
+    for number in range(starts.shape[0]):
         for at in range(starts[number], starts[number] + counts[number]):
             features[filled] = kept_features[at]
             values[filled] = kept_values[at]
             filled += 1
-    return counts, features, values, biases, passes, converged
+    return features, values
 
 
 @njit(cache=True, nogil=True)
-def _admit(new_rows, rows, alphas, size, in_slots, slot):
-    """Add rows to a working set, those that are not in it; return its size."""
+def _admit(new_rows, held_out, turn, rows, alphas, size, in_slots, slot):
+    """Add rows to a working set, those that are not in it and may be; return its size."""
     bit = ONE << np.uint64(slot)
     for at in range(new_rows.shape[0]):
         row = new_rows[at]
-        if not in_slots[row] & bit:
+        if not in_slots[row] & bit and (turn == 1 or not held_out[row]):
             in_slots[row] |= bit
             rows[size] = row
             alphas[size] = np.float32(0.0)
+            size += 1
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _admit_positives(positives, held_out, rows, alphas, n_positive, size, in_slots, slot):
+    """Add the positives that were held out, behind the other positives; return the set's size."""
+    bit = ONE << np.uint64(slot)
+    for at in range(positives.shape[0]):
+        row = positives[at]
+        if held_out[row]:
+            # A starter may be one: it has been a negative for none of the labels that it has.
+            in_slots[row] |= bit
+            rows[size] = rows[n_positive]
+            alphas[size] = alphas[n_positive]
+            rows[n_positive] = row
+            alphas[n_positive] = np.float32(0.0)
+            n_positive += 1
             size += 1
     return size
 
@@ -192,12 +236,13 @@ def _sum_up(indptr, indices, data, rows, alphas, size, n_positive, weights):
 
 @njit(cache=True, nogil=True, fastmath=FUSED)
 def _find_violations(
-    indptr, indices, data, slot_weights, in_slots, held, tol, heap_caps, heap_sizes, heap_scores,
-    heap_rows,
+    indptr, indices, data, slot_weights, in_slots, held, held_out, turns, tol, heap_caps,
+    heap_sizes, heap_scores, heap_rows,
 ):  # fmt: skip
     """Collect for each slot the negatives outside its working set with the highest scores.
 
-    Only scores above -1 + tol violate; the largest are kept in a heap, smallest first.
+    Only scores above -1 + tol violate; the largest are kept in a heap, smallest first. A slot in
+    its first turn does not look at rows held out.
     """
     n_slots = slot_weights.shape[1]
     floor = tol - np.float32(1.0)
@@ -231,7 +276,8 @@ def _find_violations(
         members = in_slots[row]
         for slot in range(n_slots):
             if scores[slot] > floor and held[slot] != NOBODY:
-                if not (members >> np.uint64(slot)) & ONE:
+                seen = turns[slot] == 1 or not held_out[row]
+                if seen and not (members >> np.uint64(slot)) & ONE:
                     heap_sizes[slot] = _push(
                         heap_scores[slot],
                         heap_rows[slot],
