@@ -33,6 +33,7 @@ METHODS: dict[str, Method] = {
         "labelspace.model:LabelSpace",
         "neighbours propose labels, classifiers rank them",
         (
+            "labelspace.boosting:BoostedTrees",
             "labelspace.candidates:LabelCentroids",
             "labelspace.settings:LabelSpaceSettings",
             "labelspace.stacking:Stacker",

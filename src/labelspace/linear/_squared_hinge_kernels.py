@@ -82,7 +82,9 @@ def solve(
                 violations[slot] = np.float32(1.0)
                 set_sizes[slot] = 0
                 heap_sizes[slot] = 0
-                heap_caps[slot] = max(min(n_rows - positives.size, max(1000, 2 * positives.size)), 1)
+                heap_caps[slot] = max(
+                    min(n_rows - positives.size, max(1000, 2 * positives.size)), 1
+                )
                 heap_rows, heap_scores = _with_room(heap_rows, heap_scores, heap_caps[slot])
                 needed = positives.shape[0] + starters.shape[0]
             else:

@@ -82,3 +82,24 @@ def _cosine(vector, key, scale):
     for t in range(vector.shape[0]):
         product += vector[t] * np.float32(key[t])
     return product * scale
+
+
+@njit(cache=True, nogil=True)
+def support(ids, cosines, weights, label_ptr, label_indices, n_labels, labels, nearest, n_voters):
+    """Find for each candidate how near its nearest voter is, and how many vote for it."""
+    place = np.full(n_labels, -1, dtype=np.int32)
+    for row in range(labels.shape[0]):
+        for at in range(labels.shape[1]):
+            if labels[row, at] >= 0:
+                place[labels[row, at]] = at
+        for voter in range(ids.shape[1]):
+            if ids[row, voter] < 0 or weights[row, voter] <= 0.0:
+                continue
+            for entry in range(label_ptr[ids[row, voter]], label_ptr[ids[row, voter] + 1]):
+                at = place[label_indices[entry]]
+                if at >= 0:
+                    nearest[row, at] = max(nearest[row, at], cosines[row, voter])
+                    n_voters[row, at] += 1
+        for at in range(labels.shape[1]):
+            if labels[row, at] >= 0:
+                place[labels[row, at]] = -1

@@ -6,6 +6,7 @@ import numpy as np
 
 from labelspace._topk_kernels import insert
 from labelspace.compiling import njit
+from labelspace.models.labelspace._boosting_kernels import N_FEATURES, ask
 
 N_TERMS = 19
 SMALLEST_SHARE = 0.01
@@ -69,3 +70,99 @@ def best_candidates(labels, scores, best_labels, best_scores):
             if label < 0:
                 continue
             filled = insert(best_labels[row], best_scores[row], filled, label, score)
+
+
+@njit(cache=True, nogil=True)
+def shortlist(labels, probabilities, places):
+    """Write where each row's most probable candidates stand, best first; -1 where it has fewer."""
+    best = np.empty(places.shape[1], dtype=np.float32)
+    for row in range(labels.shape[0]):
+        filled = 0
+        for at in range(labels.shape[1]):
+            if labels[row, at] >= 0:
+                filled = insert(places[row], best, filled, np.int64(at), probabilities[row, at])
+        places[row, filled:] = -1
+
+
+@njit(cache=True, nogil=True)
+def describe(places, labels, margins, shares, cosines, nearest, n_voters, rows, counts, described):
+    """Write the features of a row's shortlisted candidates, (n_short, N_FEATURES)."""
+    n_short = 0
+    n_positive = 0
+    largest_margin = np.float32(-1e9)
+    largest_share = np.float32(1e-9)
+    while n_short < places.shape[0] and places[n_short] >= 0:
+        at = places[n_short]
+        largest_margin = max(largest_margin, margins[at])
+        largest_share = max(largest_share, shares[at])
+        n_positive += margins[at] > 0.0
+        n_short += 1
+    for number in range(n_short):
+        at = places[number]
+        by_margin = by_share = by_cosine = 0
+        for other in range(n_short):
+            rival = places[other]
+            by_margin += margins[rival] > margins[at]
+            by_share += shares[rival] > shares[at]
+            by_cosine += cosines[rival] > cosines[at]
+        one = described[number]
+        one[0] = margins[at]
+        one[1] = np.log(shares[at] + np.float32(1e-3))
+        one[2] = cosines[at]
+        one[3] = np.log(np.float32(1.0) + np.float32(counts[labels[at]]))
+        one[4] = margins[at] - largest_margin
+        one[5] = by_margin
+        one[6] = by_share
+        one[7] = by_cosine
+        one[8] = shares[at] / largest_share
+        one[9] = nearest[at]
+        one[10] = n_voters[at]
+        one[11] = rows[0]
+        one[12] = rows[1]
+        one[13] = rows[2]
+        one[14] = rows[3]
+        one[15] = n_positive
+        one[16] = largest_share
+        one[17] = largest_margin
+    return n_short
+
+
+@njit(cache=True, nogil=True)
+def describe_all(
+    places, labels, margins, shares, cosines, nearest, n_voters, rows, counts, described, owner, at_
+):
+    """Write the features of all shortlisted candidates, one after the other; return their number.
+
+    ``owner`` and ``at_`` get the row and the place of each.
+    """
+    filled = 0
+    for row in range(labels.shape[0]):
+        n_short = describe(
+            places[row], labels[row], margins[row], shares[row], cosines[row], nearest[row],
+            n_voters[row], rows[row], counts, described[filled : filled + places.shape[1]],
+        )  # fmt: skip
+        for number in range(n_short):
+            owner[filled + number] = row
+            at_[filled + number] = places[row, number]
+        filled += n_short
+    return filled
+
+
+@njit(cache=True, nogil=True)
+def correct(
+    places, labels, margins, shares, cosines, nearest, n_voters, rows, counts, splits, thresholds,
+    values, probabilities,
+):  # fmt: skip
+    """Let the trees correct the probabilities of shortlisted candidates."""
+    described = np.empty((places.shape[1], N_FEATURES), dtype=np.float32)
+    for row in range(labels.shape[0]):
+        n_short = describe(
+            places[row], labels[row], margins[row], shares[row], cosines[row], nearest[row],
+            n_voters[row], rows[row], counts, described,
+        )  # fmt: skip
+        for number in range(n_short):
+            at = places[row, number]
+            p = min(max(probabilities[row, at], np.float32(1e-6)), np.float32(1.0 - 1e-6))
+            logit = np.log(p / (np.float32(1.0) - p))
+            logit += ask(described[number], splits, thresholds, values)
+            probabilities[row, at] = np.float32(1.0) / (np.float32(1.0) + np.exp(-logit))

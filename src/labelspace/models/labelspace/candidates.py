@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.models.labelspace import _candidate_kernels as kernels
+from labelspace.search.result import SearchResult
 from labelspace.search.sparse import SparseIndex
 from labelspace.spaces import sphere
 from labelspace.spaces.quantized import dequantized, quantized
@@ -25,13 +26,22 @@ class Candidates(NamedTuple):
     """Candidates of each row, all (n, n_candidates); -1 where a row has fewer.
 
     ``margins`` are scores of the classifiers, ``shares`` shares of the votes, ``cosines`` those of
-    row and label in the first space.
+    row and label in the first space, ``nearest`` those of the row and its nearest voter for the
+    label, of which there are ``n_voters``. ``rows`` says what is known of each row, (n, 4): how
+    near its neighbours are (the nearest, the mean of five and of twenty), and how long it is.
     """
 
     labels: NDArray[np.int64]
     margins: NDArray[np.float32]
     shares: NDArray[np.float32]
     cosines: NDArray[np.float32]
+    nearest: NDArray[np.float32]
+    n_voters: NDArray[np.float32]
+    rows: NDArray[np.float32]
+
+    def some(self, chosen: NDArray[np.bool_]) -> Candidates:
+        """Return the candidates of some rows."""
+        return Candidates(*(np.ascontiguousarray(part[chosen]) for part in self))
 
 
 class LabelCentroids(Storable):
@@ -69,10 +79,26 @@ class LabelCentroids(Storable):
         self.vectors[labels], self.scales[labels] = quantized(moved, "int8")
 
 
+class Neighbors(NamedTuple):
+    """Training rows near each row: who they are, their cosines, and what each vote counts."""
+
+    found: SearchResult
+    weights: NDArray[np.float32]
+
+    @property
+    def nearness(self) -> NDArray[np.float32]:
+        """The cosine of the nearest, and the means of five and of twenty: (n, 3)."""
+        heard = np.where(self.weights > 0, self.found.products, 0.0)
+        ranked = -np.sort(-heard, axis=1)
+        return np.column_stack([ranked[:, :n].mean(axis=1) for n in (1, 5, 20)])
+
+
 def gather_candidates(
     X: csr_matrix,
     Z: NDArray[np.float32],
     votes: TopK,
+    neighbors: Neighbors,
+    Y: csr_matrix,
     classifiers: SparseIndex,
     centroids: LabelCentroids,
     n_by_margin: int,
@@ -85,16 +111,14 @@ def gather_candidates(
         The rows, and their unit vectors.
     votes : TopK
         Labels that neighbours vote for, with their shares.
+    neighbors, Y : Neighbors, csr_matrix
+        Who votes, and the labels of all training rows.
     n_by_margin : int
         How many labels the classifiers add to these.
     """
     shape = (X.shape[0], votes.k + min(n_by_margin, classifiers.n_keys))
-    candidates = Candidates(
-        np.full(shape, -1, dtype=np.int64),
-        np.zeros(shape, dtype=np.float32),
-        np.zeros(shape, dtype=np.float32),
-        np.zeros(shape, dtype=np.float32),
-    )
+    labels = np.full(shape, -1, dtype=np.int64)
+    margins, shares, cosines, nearest, n_voters = np.zeros((5, *shape), dtype=np.float32)
     kernels.gather(
         X.indptr,
         X.indices,
@@ -109,6 +133,22 @@ def gather_candidates(
         centroids.vectors,
         centroids.scales,
         min(n_by_margin, classifiers.n_keys),
-        *candidates,
+        labels,
+        margins,
+        shares,
+        cosines,
     )
-    return candidates
+    found, weights = neighbors
+    kernels.support(
+        found.ids,
+        found.products,
+        weights,
+        Y.indptr,
+        Y.indices,
+        Y.shape[1],
+        labels,
+        nearest,
+        n_voters,
+    )
+    rows = np.column_stack((neighbors.nearness, np.diff(X.indptr))).astype(np.float32)
+    return Candidates(labels, margins, shares, cosines, nearest, n_voters, rows)

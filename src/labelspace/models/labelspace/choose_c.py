@@ -7,14 +7,21 @@ have not seen.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.linear.sampled_hinge import train_sampled_hinge
-from labelspace.selection import best_choice
+from labelspace.linear.squared_hinge import train_squared_hinge
+from labelspace.search.sparse import SparseIndex
+from labelspace.selection import best_choice, best_of
+from labelspace.topk import TopK
 
 CHOICES = (0.2, 0.5, 1.0)
+EXACT_CHOICES = (1.0, 0.3)
+TRIAL_TOL = 0.5
 USUAL = 0.5
 NEARLY = 0.985
 N_LABELS = 100  # that are tried, or a quarter of all
@@ -59,6 +66,24 @@ def choose_C(
         return average_precision(scores, has)
 
     return best_choice(CHOICES, precision, nearly=lambda best: NEARLY * best, preference=float)
+
+
+def choose_exact_C(
+    X: csr_matrix,
+    Y: csr_matrix,
+    *,
+    min_weight: float,
+    n_threads: int | None = None,
+    seed: int = 0,
+) -> float:
+    """Return the C of classifiers against all rows that ranks labels best for rows held out."""
+
+    def answer(C: float, X: csr_matrix, Y: csr_matrix, X_new: csr_matrix, k: int) -> TopK:
+        how: dict[str, Any] = {"min_weight": min_weight, "n_threads": n_threads, "seed": seed}
+        weights, biases, _ = train_squared_hinge(X, Y, C=C, tol=TRIAL_TOL, **how)
+        return SparseIndex(weights, biases).search(X_new, k)
+
+    return best_of(EXACT_CHOICES, answer, X, Y, seed=seed).choice
 
 
 def average_precision(scores: NDArray[np.float32], has: NDArray[np.bool_]) -> float:

@@ -30,8 +30,14 @@ from labelspace.explain import FeatureContributions, Voters, half_and_half
 from labelspace.labels import with_rows, without_rows
 from labelspace.linear.incremental import learn_on
 from labelspace.linear.sampled_hinge import Classifiers, train_sampled_hinge
-from labelspace.models.labelspace.candidates import Candidates, LabelCentroids, gather_candidates
-from labelspace.models.labelspace.choose_c import choose_C
+from labelspace.linear.squared_hinge import train_with_held_out
+from labelspace.models.labelspace.candidates import (
+    Candidates,
+    LabelCentroids,
+    Neighbors,
+    gather_candidates,
+)
+from labelspace.models.labelspace.choose_c import choose_C, choose_exact_C
 from labelspace.models.labelspace.learners import (
     find_neighbors,
     neighbor_weights,
@@ -74,7 +80,7 @@ class LabelSpace(LabelRanker):
     dim : int, optional
         Dimensions of the space in which neighbours are searched: 128 unless given.
     n_learners : int, optional
-        Spaces whose neighbours vote together: one, but six for fewer than 8,000 rows.
+        Spaces whose neighbours vote together: one, but two for fewer than 8,000 rows.
     n_neighbors : int, optional
         Training rows that vote, for each learner: 100 unless given.
     min_weight : float, optional
@@ -194,18 +200,7 @@ class LabelSpace(LabelRanker):
         held_out = self._held_out(X, Y, seed)
         seen = without_rows(Y, np.flatnonzero(held_out))
         self.learners_ = train_spaces(X, seen, self.Y_, told, **how)
-        hard = self._hard_negatives(Y)
-        self.C_ = choose_C(X, Y, hard, held_out, **how) if self.C == "auto" else float(self.C)
-        every, honest = train_sampled_hinge(
-            X,
-            Y,
-            hard,
-            held_out=held_out,
-            C=self.C_,
-            fewest=told.min_negatives,
-            min_weight=told.min_weight,
-            **how,
-        )
+        every, honest = self._train_classifiers(X, Y, held_out, **how)
         self._learn_stacker(X, Y, seen, np.flatnonzero(held_out), honest)
         self.classifiers_ = SparseIndex(every.weights, every.biases)
         self.label_centroids_ = self._label_centroids(X, Y)
@@ -218,6 +213,22 @@ class LabelSpace(LabelRanker):
         held_out = np.zeros(X.shape[0], dtype=np.bool_)
         held_out[hold_out(usable, min(n_rows, self.settings_.max_held_out), seed)] = True
         return held_out
+
+    def _train_classifiers(
+        self, X: csr_matrix, Y: csr_matrix, held_out: NDArray[np.bool_], **how: Any
+    ) -> tuple[Classifiers, Classifiers]:
+        """Return the classifiers of all rows, and those of the rows that are not held out."""
+        told = self.settings_
+        how["min_weight"] = told.min_weight
+        if told.exact:
+            self.C_ = choose_exact_C(X, Y, **how) if self.C == "auto" else float(self.C)
+            every, honest = train_with_held_out(X, Y, held_out, C=self.C_, tol=told.tol, **how)
+            return Classifiers(*every[:2]), Classifiers(*honest[:2])
+        hard = self._hard_negatives(Y)
+        sampled: dict[str, Any] = {"fewest": told.min_negatives, "held_out": held_out, **how}
+        del how["min_weight"]
+        self.C_ = choose_C(X, Y, hard, held_out, **how) if self.C == "auto" else float(self.C)
+        return train_sampled_hinge(X, Y, hard, C=self.C_, **sampled)
 
     def _hard_negatives(self, Y: csr_matrix) -> csr_matrix:
         """Return the labels that training rows' neighbours propose for them."""
@@ -240,14 +251,16 @@ class LabelSpace(LabelRanker):
         candidates = self._candidates(
             asked, SparseIndex(*classifiers), self._label_centroids(X, seen), own=rows
         )
-        self.stacker_ = learn_stacker(candidates, truth, counts)
+        self.stacker_ = learn_stacker(candidates, truth, counts, n_trees=self.settings_.n_trees)
         self.calibration_ = self._measured(candidates, truth, counts)
 
     def _measured(
         self, candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]
     ) -> Calibration:
         """Measure scores on rows held out, by stackers that have not learned from the same rows."""
-        probabilities = unseen_probabilities(candidates, Y, label_counts)
+        probabilities = unseen_probabilities(
+            candidates, Y, label_counts, n_trees=self.settings_.n_trees
+        )
         ranked = best_candidates(candidates.labels, probabilities, candidates.labels.shape[1])
         if not self.propensity:
             return Calibration(ranked, ranked, Y)
@@ -306,8 +319,20 @@ class LabelSpace(LabelRanker):
     ) -> Candidates:
         """Return the candidates of each row; a row in ``own`` is no neighbour of itself."""
         found, Z = find_neighbors(self.learners_, X, self.settings_.n_neighbors)
-        votes = self._votes(found, self.settings_.n_voted, own)
-        return gather_candidates(X, Z, votes, classifiers, centroids, self.settings_.n_by_margin)
+        weights = neighbor_weights(found, self.settings_.vote_gamma, own)
+        votes = count_votes(
+            found.ids, weights, self.Y_, min(self.settings_.n_voted, self.n_labels_)
+        )
+        return gather_candidates(
+            X,
+            Z,
+            votes,
+            Neighbors(found, weights),
+            self.Y_,
+            classifiers,
+            centroids,
+            self.settings_.n_by_margin,
+        )
 
     def _votes(self, found: SearchResult, k: int, own: NDArray[np.int64] | None = None) -> TopK:
         """Return the labels that neighbours vote for."""

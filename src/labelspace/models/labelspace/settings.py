@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from labelspace.linear.contrastive import ContrastiveSettings
-from labelspace.parameters import CorpusShape, Rules, Settings, real, whole
+from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, real, whole
 
 # Small corpora are overfitted by a sharp contrast and large steps.
 _SMALL = 20_000
@@ -14,6 +14,7 @@ _SMALL = 20_000
 _FEW = 8_000
 _LONG = 100  # features of a row from which on it can afford, and needs, more hard negatives
 _EVERY_NEGATIVE = 1e8  # products of labels and features of rows that are no effort
+_EXACT = 5e10  # the same for classifiers that see all rows, whose solver passes over few of them
 _MOST_NEGATIVES = 1e9  # and those that are the most effort
 
 
@@ -26,7 +27,7 @@ class LabelSpaceSettings(Settings):
     dim : int
         Dimensions of the space in which neighbours are searched: 128.
     n_learners : int
-        Spaces whose neighbours vote together: one, but six for fewer than 8,000 rows.
+        Spaces whose neighbours vote together: one, but two for fewer than 8,000 rows.
     gamma : float
         Sharpness of the contrast by which the space is learned: 20, but 10 for fewer than 20,000
         rows.
@@ -52,6 +53,13 @@ class LabelSpaceSettings(Settings):
         feature of a row elsewhere, 100 at least.
     min_weight : float
         Classifiers' weights closer to zero are cut: 0.05.
+    exact : bool
+        Whether classifiers see all rows as negatives, or only hard ones and some drawn at random:
+        all, unless labels × features of all rows are more than 5 · 10¹⁰.
+    tol : float
+        Largest violation of a margin that exact classifiers let pass: 0.3.
+    n_trees : int
+        Boosted trees that correct the stacking: 100.
     validation_fraction : float
         Share of the rows held out to learn how votes and classifiers are stacked: 0.1.
     max_held_out : int
@@ -62,7 +70,7 @@ class LabelSpaceSettings(Settings):
     Examples
     --------
     >>> LabelSpaceSettings.for_corpus("best", CorpusShape(5_000, 300, 200, 50_000)).n_learners
-    6
+    2
     """
 
     dim: int = 128
@@ -80,6 +88,9 @@ class LabelSpaceSettings(Settings):
     update_negatives: int = 50
     min_negatives: int = 100
     min_weight: float = 0.05
+    exact: bool = True
+    tol: float = 0.3
+    n_trees: int = 100
     validation_fraction: float = 0.1
     max_held_out: int = 4000
     reservoir_size: int = 1000
@@ -101,6 +112,9 @@ class LabelSpaceSettings(Settings):
         "update_negatives": [whole()],
         "min_negatives": [whole(0)],
         "min_weight": [real(0, closed="left")],
+        "exact": [FLAG],
+        "tol": [real(0)],
+        "n_trees": [whole(0)],
         "validation_fraction": [real(0, 0.5, closed="both")],
         "max_held_out": [whole(0)],
         "reservoir_size": [whole()],
@@ -112,13 +126,14 @@ class LabelSpaceSettings(Settings):
         few, small = shape.n_examples < _FEW, shape.n_examples < _SMALL
         long = shape.n_entries >= _LONG * shape.n_examples
         return cls(
-            n_learners=6 if few else 1,
+            n_learners=2 if few else 1,
             gamma=10.0 if small else 20.0,
             learning_rate=0.1 if small else 0.2,
             min_steps=80 if few else 200,
             hard_neighbors=100 if long else 30,
             hard_negatives=100 if long else 50,
             min_negatives=_min_negatives(shape),
+            exact=shape.n_labels * shape.n_entries <= _EXACT,
         )
 
     def training(self) -> ContrastiveSettings:

@@ -12,6 +12,11 @@ sure, and a vote of one neighbour may be all that there is.
 The weights a are learned on rows held out, by logistic regression drawn towards prior weights.
 A row has many candidates that nobody would take for its labels; only its best ones, by the prior
 weights, are learned from, since only they compete for the top.
+
+Boosted trees then correct the log odds of the most probable candidates (``boosting``). They see
+more: how a candidate stands among the others by margin, votes and cosine, how near its nearest
+voter is and how many vote for it, and how near the row's neighbours are at all. So votes are
+trusted where neighbours are near, and classifiers where they are not.
 """
 
 from __future__ import annotations
@@ -21,9 +26,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from scipy.special import logit
 
 from labelspace.linear.logistic_regression import PSEUDO_ROWS, logistic_regression
 from labelspace.models.labelspace import _stacking_kernels as kernels
+from labelspace.models.labelspace.boosting import BoostedTrees, grow_trees
 from labelspace.models.labelspace.candidates import Candidates
 from labelspace.store import Storable, schema
 from labelspace.topk import TopK
@@ -32,6 +39,7 @@ from labelspace.topk import TopK
 # is where rows are too few to hold some out.
 PRIOR = {0: 1.2, 1: 2.7, 2: 0.75}
 COMPETING = 40  # candidates of a row that are learned from
+SHORT = 30  # candidates of a row that trees look at
 
 
 class Stacker(Storable):
@@ -41,27 +49,40 @@ class Stacker(Storable):
     ----------
     weights : ndarray of shape (N_TERMS,), optional
         The weights a; the prior ones unless given.
+    trees : BoostedTrees, optional
+        What corrects the log odds of the most probable candidates; nothing unless given.
 
     Examples
     --------
     >>> import numpy as np
     >>> margins, shares, cosines = np.float32([[[1, -1]], [[0.9, 0.1]], [[0.9, 0.2]]])
-    >>> candidates = Candidates(np.array([[3, 7]]), margins, shares, cosines)
+    >>> rows = np.zeros((1, 4), dtype=np.float32)
+    >>> candidates = Candidates(np.array([[3, 7]]), margins, shares, cosines, cosines, shares, rows)
     >>> Stacker().probabilities(candidates, np.array([9] * 8)).round(2)
     array([[0.98, 0.04]], dtype=float32)
     """
 
-    _schema: ClassVar[schema.Schema] = {"weights": schema.array("float64", kernels.N_TERMS)}
+    _schema: ClassVar[schema.Schema] = {
+        "weights": schema.array("float64", kernels.N_TERMS),
+        "trees": schema.part("BoostedTrees"),
+    }
 
-    def __init__(self, weights: NDArray[np.float64] | None = None) -> None:
+    def __init__(
+        self, weights: NDArray[np.float64] | None = None, trees: BoostedTrees | None = None
+    ) -> None:
         self.weights = prior_weights() if weights is None else weights
+        self.trees = BoostedTrees.none() if trees is None else trees
 
     def probabilities(
         self, candidates: Candidates, label_counts: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         """Return the probability of each candidate, (n, n_candidates); 0 where there is none."""
         probabilities = np.zeros(candidates.labels.shape, dtype=np.float32)
-        kernels.weigh_terms(*candidates, label_counts, self.weights, probabilities)
+        kernels.weigh_terms(*candidates[:4], label_counts, self.weights, probabilities)
+        if self.trees.n_trees:
+            trees = self.trees.splits, self.trees.thresholds, self.trees.values
+            short = _shortlist(candidates, probabilities)
+            kernels.correct(short, *candidates, label_counts, *trees, probabilities)
         return probabilities
 
 
@@ -96,43 +117,75 @@ def best_candidates(labels: NDArray[np.int64], scores: NDArray[np.float32], k: i
 
 
 def learn_stacker(
-    candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]
+    candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64], *, n_trees: int = 100
 ) -> Stacker:
     """Return a stacker whose probabilities fit ``Y``, the true labels of the candidates' rows."""
-    competing = _competing(candidates, label_counts)
-    there = competing.labels >= 0
+    competing, there = _competing(candidates, label_counts)
     if not there.any():
         return Stacker()
     rows = np.repeat(np.arange(len(there)), there.sum(axis=1))
-    is_true = np.asarray(Y[rows, competing.labels[there]]).ravel() > 0
-    return Stacker(
-        logistic_regression(terms(competing, label_counts), is_true, prior_weights(), PSEUDO_ROWS)
-    )
+    is_true = _has(Y, rows, competing.labels[there])
+    phi = terms(competing, label_counts)
+    stacker = Stacker(logistic_regression(phi, is_true, prior_weights(), PSEUDO_ROWS))
+    if n_trees:
+        stacker.trees = _learn_trees(stacker, candidates, Y, label_counts, n_trees)
+    return stacker
+
+
+def _learn_trees(
+    stacker: Stacker,
+    candidates: Candidates,
+    Y: csr_matrix,
+    label_counts: NDArray[np.int64],
+    n_trees: int,
+) -> BoostedTrees:
+    """Return trees that correct what a stacker without any says of the rows."""
+    probabilities = stacker.probabilities(candidates, label_counts)
+    short = _shortlist(candidates, probabilities)
+    described = np.empty((short.size, kernels.N_FEATURES), dtype=np.float32)
+    owner, place = np.empty((2, short.size), dtype=np.int64)
+    n = kernels.describe_all(short, *candidates, label_counts, described, owner, place)
+    owner, place = owner[:n], place[:n]
+    is_true = _has(Y, owner, candidates.labels[owner, place])
+    logits = logit(np.clip(probabilities[owner, place], 1e-6, 1.0 - 1e-6))
+    return grow_trees(described[:n], is_true, logits, n_trees=n_trees)
 
 
 def unseen_probabilities(
-    candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]
+    candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64], *, n_trees: int = 100
 ) -> NDArray[np.float32]:
     """Return probabilities of candidates, each half of the rows by what the other half teaches."""
     probabilities = np.zeros(candidates.labels.shape, dtype=np.float32)
     first = np.arange(len(probabilities)) % 2 == 0
     for learned, judged in ((first, ~first), (~first, first)):
-        half = Candidates(*(part[learned] for part in candidates))
-        stacker = learn_stacker(half, csr_matrix(Y[learned]), label_counts)
-        other = Candidates(*(np.ascontiguousarray(part[judged]) for part in candidates))
-        probabilities[judged] = stacker.probabilities(other, label_counts)
+        stacker = learn_stacker(
+            candidates.some(learned), csr_matrix(Y[learned]), label_counts, n_trees=n_trees
+        )
+        probabilities[judged] = stacker.probabilities(candidates.some(judged), label_counts)
     return probabilities
 
 
-def _competing(candidates: Candidates, label_counts: NDArray[np.int64]) -> Candidates:
-    """Return the best candidates of each row by the prior weights, in no particular order."""
+def _competing(
+    candidates: Candidates, label_counts: NDArray[np.int64]
+) -> tuple[Candidates, NDArray[np.bool_]]:
+    """Return the best candidates of each row by the prior weights, and where there are any."""
     prior = Stacker().probabilities(candidates, label_counts)
     k = min(COMPETING, candidates.labels.shape[1])
-    top = best_candidates(candidates.labels, prior, k)
-    # Where each of them stands among the candidates.
-    position = np.zeros(top.labels.shape, dtype=np.int64)
-    for at in range(k):
-        position[:, at] = (candidates.labels == top.labels[:, [at]]).argmax(axis=1)
-    return Candidates(
-        top.labels, *(np.take_along_axis(part, position, axis=1) for part in candidates[1:])
-    )
+    places = _shortlist(candidates, prior, k)
+    there = places >= 0
+    best = (np.take_along_axis(part, places, axis=1) for part in candidates[:-1])
+    competing = Candidates(*best, candidates.rows)
+    return competing._replace(labels=np.where(there, competing.labels, -1)), there
+
+
+def _shortlist(
+    candidates: Candidates, probabilities: NDArray[np.float32], k: int = SHORT
+) -> NDArray[np.int64]:
+    """Return where each row's ``k`` most probable candidates stand; -1 where it has fewer."""
+    places = np.empty((len(candidates.labels), min(k, candidates.labels.shape[1])), dtype=np.int64)
+    kernels.shortlist(candidates.labels, probabilities, places)
+    return places
+
+
+def _has(Y: csr_matrix, rows: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return np.asarray(Y[rows, labels]).ravel() > 0

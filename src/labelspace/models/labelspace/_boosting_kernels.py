@@ -1,0 +1,105 @@
+"""Compiled loops of boosted trees: growing them on binned columns, and asking them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from labelspace.compiling import njit
+
+N_FEATURES = 18  # figures of a candidate that trees ask about
+NO_SPLIT = 255
+SMALLEST_CURVATURE = 1e-6
+
+
+@njit(cache=True, nogil=True)
+def boost(columns, n_bins, is_true, logits, rate, l2, fewest, splits, cuts, values):
+    """Grow one tree after the other on the gradient of the log loss; ``logits`` move with them.
+
+    ``columns`` are the bins of each feature, (n_features, n). Tree t asks feature ``splits[t, d]``
+    at level d whether its bin is above ``cuts[t, d]``; its leaves are ``values[t]``.
+    """
+    n_trees, depth = splits.shape
+    n = columns.shape[1]
+    slopes = np.empty(n)
+    curvatures = np.empty(n)
+    leaf_of = np.empty(n, dtype=np.int32)
+    for tree in range(n_trees):
+        for at in range(n):
+            p = 1.0 / (1.0 + np.exp(-logits[at]))
+            slopes[at] = p - is_true[at]
+            curvatures[at] = max(p * (1.0 - p), SMALLEST_CURVATURE)
+        leaf_of[:] = 0
+        for level in range(depth):
+            split, cut = _best_split(
+                columns, n_bins, slopes, curvatures, leaf_of, 1 << level, l2, fewest
+            )
+            splits[tree, level] = split
+            cuts[tree, level] = cut
+            column = columns[split]
+            for at in range(n):
+                leaf_of[at] = 2 * leaf_of[at] + (1 if column[at] > cut else 0)
+        _fill_leaves(slopes, curvatures, leaf_of, rate, l2, values[tree])
+        for at in range(n):
+            logits[at] += values[tree, leaf_of[at]]
+
+
+@njit(cache=True, nogil=True)
+def _best_split(columns, n_bins, slopes, curvatures, leaf_of, n_leaves, l2, fewest):
+    """Return the feature and bin that, asked in every leaf, make the loss smallest."""
+    best, best_split, best_cut = -1.0, 0, NO_SPLIT
+    slope_sums = np.empty((n_leaves, NO_SPLIT + 1))
+    curvature_sums = np.empty((n_leaves, NO_SPLIT + 1))
+    for feature in range(columns.shape[0]):
+        last = n_bins[feature] - 1
+        if last < 1:
+            continue
+        slope_sums[:, : last + 1] = 0.0
+        curvature_sums[:, : last + 1] = 0.0
+        column = columns[feature]
+        for at in range(column.shape[0]):
+            slope_sums[leaf_of[at], column[at]] += slopes[at]
+            curvature_sums[leaf_of[at], column[at]] += curvatures[at]
+        for leaf in range(n_leaves):
+            for cut in range(1, last + 1):
+                slope_sums[leaf, cut] += slope_sums[leaf, cut - 1]
+                curvature_sums[leaf, cut] += curvature_sums[leaf, cut - 1]
+        for cut in range(last):
+            gain = 0.0
+            for leaf in range(n_leaves):
+                below, below_weight = slope_sums[leaf, cut], curvature_sums[leaf, cut]
+                above = slope_sums[leaf, last] - below
+                above_weight = curvature_sums[leaf, last] - below_weight
+                if below_weight < fewest or above_weight < fewest:
+                    both = below + above
+                    gain += both * both / (below_weight + above_weight + l2)
+                else:
+                    gain += below * below / (below_weight + l2)
+                    gain += above * above / (above_weight + l2)
+            if gain > best * (1.0 + 1e-9):
+                best, best_split, best_cut = gain, feature, cut
+    return best_split, best_cut
+
+
+@njit(cache=True, nogil=True)
+def _fill_leaves(slopes, curvatures, leaf_of, rate, l2, values):
+    """Write what each leaf adds to the log odds: a Newton step, some of the way."""
+    slope_sums = np.zeros(values.shape[0])
+    curvature_sums = np.zeros(values.shape[0])
+    for at in range(leaf_of.shape[0]):
+        slope_sums[leaf_of[at]] += slopes[at]
+        curvature_sums[leaf_of[at]] += curvatures[at]
+    for leaf in range(values.shape[0]):
+        values[leaf] = -rate * slope_sums[leaf] / (curvature_sums[leaf] + l2)
+
+
+@njit(cache=True, nogil=True)
+def ask(features, splits, thresholds, values):
+    """Return what all trees add to the log odds of one candidate."""
+    added = np.float32(0.0)
+    for tree in range(splits.shape[0]):
+        leaf = 0
+        for level in range(splits.shape[1]):
+            above = features[splits[tree, level]] > thresholds[tree, level]
+            leaf = 2 * leaf + (1 if above else 0)
+        added += values[tree, leaf]
+    return added
