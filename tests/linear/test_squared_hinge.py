@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from labelspace.linear import squared_hinge
-from labelspace.linear.squared_hinge import train_squared_hinge
+from labelspace.linear.squared_hinge import train_squared_hinge, train_with_held_out
 
 
 def problem(n_rows: int, n_features: int, n_labels: int, seed: int = 0):
@@ -150,3 +150,16 @@ def test_features_that_no_row_has_cost_nothing() -> None:
     np.testing.assert_allclose(
         weights.tocsc()[:, np.arange(20) * 50_000].toarray(), narrow, atol=1e-6
     )
+
+
+def test_rows_held_out_are_unknown_to_the_second_classifiers() -> None:
+    rng = np.random.default_rng(0)
+    X = csr_matrix(random_array((300, 40), density=0.2, rng=rng, dtype=np.float32))
+    Y = csr_matrix((rng.random((300, 6)) < 0.2) * 1.0)
+    held_out = rng.random(300) < 0.3
+    every, honest = train_with_held_out(X, Y, held_out, C=0.5, tol=1e-3)
+    alone = train_squared_hinge(X[~held_out], csr_matrix(Y[~held_out]), C=0.5, tol=1e-3)
+    together = train_squared_hinge(X, Y, C=0.5, tol=1e-3)
+    assert abs(honest.weights - alone.weights).max() < 2e-3
+    assert abs(every.weights - together.weights).max() < 2e-3
+    assert abs(every.weights - honest.weights).max() > 0.1

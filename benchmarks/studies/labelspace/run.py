@@ -83,16 +83,18 @@ def _taken_out(variant: Any) -> dict[str, Any]:
     """Return what stands in the place of a part that is taken out."""
     changes: dict[str, Any] = {}
     if variant.get("join") == "usual":
-        changes["learn_stacker"] = lambda *given: Stacker()
+        changes["learn_stacker"] = lambda *given, **how: Stacker()
     elif variant.get("join") == "one band":
         changes["learn_stacker"] = _one_band
     return changes
 
 
-def _one_band(candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]) -> Stacker:
+def _one_band(
+    candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64], **how: Any
+) -> Stacker:
     """Learn a stacker that takes all labels to be equally frequent."""
     middle: Any = np.full(label_counts.shape, np.exp(4.0) - 1.0)  # terms of frequency are 0 there
-    return learn_stacker(candidates, Y, middle)
+    return learn_stacker(candidates, Y, middle, **how)
 
 
 def calibration(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:

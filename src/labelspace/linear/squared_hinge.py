@@ -219,8 +219,9 @@ def _put_together(
     problem_of_label: NDArray[np.int64],
     n_features: int,
 ) -> LinearClassifiers:
-    # The last row, number -1, is that of labels that no row has: no weights and a bias of -1.
-    counts = np.concatenate([part.counts[turn] for part in solved] + [np.zeros(1, dtype=np.int64)])
+    # The last row, number -1, is that of labels that no row has.
+    solved = [*solved, _nothing()]
+    counts = np.concatenate([part.counts[turn] for part in solved])
     weights = csr_matrix(
         (
             np.concatenate([part[3 + 2 * turn] for part in solved]),
@@ -229,8 +230,20 @@ def _put_together(
         ),
         shape=(len(counts), n_features),
     )
-    biases = np.concatenate([part.biases[turn] for part in solved] + [np.full(1, np.float32(-1.0))])
+    biases = np.concatenate([part.biases[turn] for part in solved])
     weights = csr_matrix(weights[problem_of_label])
     weights.sort_indices()
-    n_iter = max((int(part.passes.max()) for part in solved), default=1)
+    n_iter = max(int(part.passes.max()) for part in solved)
     return LinearClassifiers(weights, biases[problem_of_label], n_iter)
+
+
+def _nothing() -> _SolvedLabels:
+    """Return the solution of a label without rows: no weights and a bias of -1."""
+    features, values = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32)
+    return _SolvedLabels(
+        np.zeros((2, 1), dtype=np.int64),
+        np.full((2, 1), -1.0, dtype=np.float32),
+        *(features, values, features, values),
+        passes=np.ones(1, dtype=np.int64),
+        converged=np.ones(1, dtype=bool),
+    )

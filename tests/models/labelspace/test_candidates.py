@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random_array
 
-from labelspace.models.labelspace.candidates import LabelCentroids, gather_candidates
+from labelspace.models.labelspace.candidates import (
+    Candidates,
+    LabelCentroids,
+    Neighbors,
+    gather_candidates,
+)
 from labelspace.models.labelspace.stacking import Stacker, best_candidates, terms
+from labelspace.search.result import SearchResult
 from labelspace.search.sparse import SparseIndex
 from labelspace.spaces import sphere
 from labelspace.topk import TopK, topk_dense
@@ -28,9 +34,34 @@ def given():
     return X, W, biases, Z, centroids, votes
 
 
-def test_candidates_are_those_voted_for_and_those_of_the_largest_margins(given) -> None:
+@pytest.fixture(scope="module")
+def neighbors():
+    rng = np.random.default_rng(1)
+    ids = np.stack([rng.permutation(20)[:6] for _ in range(N_ROWS)])
+    ids[0, 4:] = -1
+    cosines = -np.sort(-rng.random((N_ROWS, 6)).astype(np.float32), axis=1)
+    weights = rng.random((N_ROWS, 6)).astype(np.float32)
+    weights[2, 0] = 0.0  # a row that is not heard
+    Y = csr_matrix(random_array((20, N_LABELS), density=0.3, rng=rng, dtype=np.float32))
+    return Neighbors(SearchResult(ids, cosines), weights), Y
+
+
+def gathered(given, neighbors, n_by_margin: int, X=None, votes=None) -> Candidates:
+    rows, W, biases, Z, centroids, voted = given
+    return gather_candidates(
+        rows if X is None else X,
+        Z,
+        voted if votes is None else votes,
+        *neighbors,
+        SparseIndex(W, biases),
+        LabelCentroids(centroids),
+        n_by_margin,
+    )
+
+
+def test_candidates_are_those_voted_for_and_those_of_the_largest_margins(given, neighbors) -> None:
     X, W, biases, Z, centroids, votes = given
-    found = gather_candidates(X, Z, votes, SparseIndex(W, biases), LabelCentroids(centroids), 5)
+    found = gathered(given, neighbors, 5)
     margins, cosines = X @ W.T.toarray() + biases, Z @ centroids.T
     shares_a_feature = (abs(X) @ abs(W).T).toarray() > 0
     for row in range(N_ROWS):
@@ -46,20 +77,36 @@ def test_candidates_are_those_voted_for_and_those_of_the_largest_margins(given) 
         assert np.all(found.shares[row, len(voted) :] == 0)
 
 
-def test_a_row_without_features_has_only_what_was_voted_for(given) -> None:
-    _, W, biases, Z, centroids, votes = given
+def test_a_row_without_features_has_only_what_was_voted_for(given, neighbors) -> None:
+    biases, votes = given[2], given[5]
     nothing = csr_matrix((N_ROWS, N_FEATURES), dtype=np.float32)
-    found = gather_candidates(
-        nothing, Z, votes, SparseIndex(W, biases), LabelCentroids(centroids), 5
-    )
+    found = gathered(given, neighbors, 5, X=nothing)
     assert np.array_equal(found.labels[:, :4], votes.labels)
     assert np.all(found.labels[:, 4:] == -1)
     np.testing.assert_allclose(found.margins[0, :4], biases[votes.labels[0]])
 
 
-def test_a_probability_is_the_logistic_of_weighted_terms(given) -> None:
-    X, W, biases, Z, centroids, votes = given
-    found = gather_candidates(X, Z, votes, SparseIndex(W, biases), LabelCentroids(centroids), 5)
+def test_support_is_that_of_the_voters_who_are_heard(given, neighbors) -> None:
+    (near, weights), Y = neighbors
+    found = gathered(given, neighbors, 5)
+    has = Y.toarray() > 0
+    for row, at in zip(*np.nonzero(found.labels >= 0), strict=True):
+        heard = (near.ids[row] >= 0) & (weights[row] > 0)
+        heard &= has[near.ids[row], found.labels[row, at]]
+        assert found.n_voters[row, at] == heard.sum()
+        assert found.nearest[row, at] == np.where(heard, near.products[row], 0.0).max()
+
+
+def test_rows_say_how_near_their_neighbours_are_and_how_long_they_are(given, neighbors) -> None:
+    near = neighbors[0].found
+    found = gathered(given, neighbors, 5)
+    assert found.rows[2, 0] == near.products[2, 1]  # the nearest is not heard
+    np.testing.assert_allclose(found.rows[5, 1], near.products[5, :5].mean(), rtol=1e-6)
+    assert np.array_equal(found.rows[:, 3], np.diff(given[0].indptr))
+
+
+def test_a_probability_is_the_logistic_of_weighted_terms(given, neighbors) -> None:
+    found = gathered(given, neighbors, 5)
     counts = np.arange(N_LABELS) * 3
     there = found.labels >= 0
     phi = terms(found, counts)
@@ -87,9 +134,8 @@ def test_centroids_move_by_the_weight_of_old_and_new_rows() -> None:
     np.testing.assert_allclose(vectors, expected, atol=0.01)
 
 
-def test_empty_votes(given) -> None:
-    X, W, biases, Z, centroids, _ = given
-    nobody = TopK.empty(N_ROWS, 4)
-    found = gather_candidates(X, Z, nobody, SparseIndex(W, biases), LabelCentroids(centroids), 3)
+def test_empty_votes(given, neighbors) -> None:
+    X, W = given[:2]
+    found = gathered(given, neighbors, 3, votes=TopK.empty(N_ROWS, 4))
     best = SparseIndex(W, np.zeros(N_LABELS)).search(X, 1).scores[:, 0] > 0
     assert np.array_equal(found.labels[:, 0] >= 0, best)

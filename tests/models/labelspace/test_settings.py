@@ -17,7 +17,7 @@ def taken(n_examples: int, n_labels: int = 1000, per_row: int = 50) -> LabelSpac
 
 @pytest.mark.parametrize(
     ("n_examples", "expected"),
-    [(7_999, (6, 10.0, 80)), (19_999, (1, 10.0, 200)), (20_000, (1, 20.0, 200))],
+    [(7_999, (2, 10.0, 80)), (19_999, (1, 10.0, 200)), (20_000, (1, 20.0, 200))],
 )
 def test_few_rows_have_more_spaces_and_a_softer_contrast(
     n_examples: int, expected: tuple[int, float, int]
@@ -49,3 +49,8 @@ def test_settings_reach_the_model() -> None:
     assert model.reservoir_.shape[0] == 7
     assert model.calibration_.n_rows == 3
     assert (model.predict_topk(X, 5).labels[:, 3:] == -1).all()
+
+
+def test_classifiers_see_all_rows_unless_that_is_too_much() -> None:
+    assert taken(20_000, n_labels=50_000).exact
+    assert not taken(20_001, n_labels=50_000).exact

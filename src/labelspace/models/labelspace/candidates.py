@@ -41,7 +41,7 @@ class Candidates(NamedTuple):
 
     def some(self, chosen: NDArray[np.bool_]) -> Candidates:
         """Return the candidates of some rows."""
-        return Candidates(*(np.ascontiguousarray(part[chosen]) for part in self))
+        return Candidates._make(np.ascontiguousarray(part[chosen]) for part in self)
 
 
 class LabelCentroids(Storable):
@@ -89,6 +89,8 @@ class Neighbors(NamedTuple):
     def nearness(self) -> NDArray[np.float32]:
         """The cosine of the nearest, and the means of five and of twenty: (n, 3)."""
         heard = np.where(self.weights > 0, self.found.products, 0.0)
+        if not heard.shape[1]:
+            return np.zeros((len(heard), 3), dtype=np.float32)
         ranked = -np.sort(-heard, axis=1)
         return np.column_stack([ranked[:, :n].mean(axis=1) for n in (1, 5, 20)])
 

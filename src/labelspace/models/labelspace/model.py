@@ -2,11 +2,12 @@
 
 Nearest training rows in a learned space are good at rare labels, linear classifiers at frequent
 ones. A linear map is trained as in AnnexML; the neighbours of a row vote for a short list of
-labels. Each label has a linear classifier, trained on its rows and on those that the neighbours
-would wrongly give it (``linear.sampled_hinge``). Rows that neither half has seen then teach how
-votes, margins and nearness are stacked into a probability (``stacking``):
+labels. Each label has a linear classifier, trained against all other rows or, where these are too
+many, against those that the neighbours would wrongly give it (``classifiers``). Rows that neither
+half has seen then teach how votes, margins and nearness are stacked into a probability
+(``stacking``), with boosted trees that know whom to trust in which case:
 
-    p(label | x) = σ( a · φ(margin, share of the votes, cosine of row and label, frequency) )
+    p(label | x) = σ( a · φ(margin, share of the votes, cosine, frequency) + trees(…) )
 
 As these are probabilities, the ranking that expects the best PSP@k is by p / propensity:
 ``propensity=True``.
@@ -15,6 +16,7 @@ As these are probabilities, the ranking that expects the best PSP@k is by p / pr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,15 +31,14 @@ from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import FeatureContributions, Voters, half_and_half
 from labelspace.labels import with_rows, without_rows
 from labelspace.linear.incremental import learn_on
-from labelspace.linear.sampled_hinge import Classifiers, train_sampled_hinge
-from labelspace.linear.squared_hinge import train_with_held_out
+from labelspace.linear.sampled_hinge import Classifiers
 from labelspace.models.labelspace.candidates import (
     Candidates,
     LabelCentroids,
     Neighbors,
     gather_candidates,
 )
-from labelspace.models.labelspace.choose_c import choose_C, choose_exact_C
+from labelspace.models.labelspace.classifiers import train_classifiers
 from labelspace.models.labelspace.learners import (
     find_neighbors,
     neighbor_weights,
@@ -75,8 +76,8 @@ class LabelSpace(LabelRanker):
         Whether rare labels count more, as PSP@k counts them. Scores are then p / propensity, as
         a share of the largest that there can be.
     C : float or "auto", default="auto"
-        Weight of the classifiers' training error: larger fits closer. "auto" tries 0.2, 0.5 and
-        1.0 on a hundred labels and takes the largest that ranks rows held out nearly best.
+        Weight of the classifiers' training error: larger fits closer. "auto" tries 1.0 and 0.3 on
+        rows held out of a sample; 0.2, 0.5 and 1.0 where classifiers do not see all rows.
     dim : int, optional
         Dimensions of the space in which neighbours are searched: 128 unless given.
     n_learners : int, optional
@@ -200,7 +201,8 @@ class LabelSpace(LabelRanker):
         held_out = self._held_out(X, Y, seed)
         seen = without_rows(Y, np.flatnonzero(held_out))
         self.learners_ = train_spaces(X, seen, self.Y_, told, **how)
-        every, honest = self._train_classifiers(X, Y, held_out, **how)
+        hard = partial(self._hard_negatives, Y)
+        self.C_, every, honest = train_classifiers(X, Y, held_out, hard, self.C, told, **how)
         self._learn_stacker(X, Y, seen, np.flatnonzero(held_out), honest)
         self.classifiers_ = SparseIndex(every.weights, every.biases)
         self.label_centroids_ = self._label_centroids(X, Y)
@@ -213,22 +215,6 @@ class LabelSpace(LabelRanker):
         held_out = np.zeros(X.shape[0], dtype=np.bool_)
         held_out[hold_out(usable, min(n_rows, self.settings_.max_held_out), seed)] = True
         return held_out
-
-    def _train_classifiers(
-        self, X: csr_matrix, Y: csr_matrix, held_out: NDArray[np.bool_], **how: Any
-    ) -> tuple[Classifiers, Classifiers]:
-        """Return the classifiers of all rows, and those of the rows that are not held out."""
-        told = self.settings_
-        how["min_weight"] = told.min_weight
-        if told.exact:
-            self.C_ = choose_exact_C(X, Y, **how) if self.C == "auto" else float(self.C)
-            every, honest = train_with_held_out(X, Y, held_out, C=self.C_, tol=told.tol, **how)
-            return Classifiers(*every[:2]), Classifiers(*honest[:2])
-        hard = self._hard_negatives(Y)
-        sampled: dict[str, Any] = {"fewest": told.min_negatives, "held_out": held_out, **how}
-        del how["min_weight"]
-        self.C_ = choose_C(X, Y, hard, held_out, **how) if self.C == "auto" else float(self.C)
-        return train_sampled_hinge(X, Y, hard, C=self.C_, **sampled)
 
     def _hard_negatives(self, Y: csr_matrix) -> csr_matrix:
         """Return the labels that training rows' neighbours propose for them."""

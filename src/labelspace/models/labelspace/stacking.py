@@ -173,8 +173,8 @@ def _competing(
     k = min(COMPETING, candidates.labels.shape[1])
     places = _shortlist(candidates, prior, k)
     there = places >= 0
-    best = (np.take_along_axis(part, places, axis=1) for part in candidates[:-1])
-    competing = Candidates(*best, candidates.rows)
+    best = [np.take_along_axis(part, places, axis=1) for part in candidates[:-1]]
+    competing = Candidates._make([*best, candidates.rows])
     return competing._replace(labels=np.where(there, competing.labels, -1)), there
 
 

@@ -1,0 +1,41 @@
+"""The classifiers of LabelSpace: against all rows where that is affordable, else against some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.linear.sampled_hinge import Classifiers, train_sampled_hinge
+from labelspace.linear.squared_hinge import train_with_held_out
+from labelspace.models.labelspace.choose_c import choose_C, choose_exact_C
+from labelspace.models.labelspace.settings import LabelSpaceSettings
+
+
+def train_classifiers(
+    X: csr_matrix,
+    Y: csr_matrix,
+    held_out: NDArray[np.bool_],
+    hard_negatives: Callable[[], csr_matrix],
+    C: float | Literal["auto"],
+    settings: LabelSpaceSettings,
+    **how: Any,
+) -> tuple[float, Classifiers, Classifiers]:
+    """Return the C that was used, and the classifiers of all rows and of those not held out.
+
+    ``hard_negatives`` is asked, for labels that rows lack but might be taken to have, only where
+    classifiers do not see all rows.
+    """
+    if settings.exact:
+        how["min_weight"] = settings.min_weight
+        chosen = choose_exact_C(X, Y, **how) if C == "auto" else float(C)
+        every, honest = train_with_held_out(X, Y, held_out, C=chosen, tol=settings.tol, **how)
+        return chosen, Classifiers(*every[:2]), Classifiers(*honest[:2])
+    hard = hard_negatives()
+    chosen = choose_C(X, Y, hard, held_out, **how) if C == "auto" else float(C)
+    sampled: dict[str, Any] = {"fewest": settings.min_negatives, "min_weight": settings.min_weight}
+    solved = train_sampled_hinge(X, Y, hard, held_out=held_out, C=chosen, **sampled, **how)
+    return chosen, *solved
