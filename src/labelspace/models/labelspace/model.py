@@ -26,7 +26,7 @@ from sklearn.utils import check_random_state
 
 from labelspace import metrics
 from labelspace.base import Explanation, LabelRanker
-from labelspace.calibration import Calibration, Threshold
+from labelspace.calibration import Threshold
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import FeatureContributions, Voters, half_and_half
 from labelspace.labels import with_rows, without_rows
@@ -50,7 +50,7 @@ from labelspace.models.labelspace.settings import LabelSpaceSettings
 from labelspace.models.labelspace.stacking import (
     best_candidates,
     learn_stacker,
-    unseen_probabilities,
+    measure_scores,
 )
 from labelspace.parameters import FLAG, one_of, real
 from labelspace.search.ivf import IVFIndex
@@ -237,22 +237,9 @@ class LabelSpace(LabelRanker):
         candidates = self._candidates(
             asked, SparseIndex(*classifiers), self._label_centroids(X, seen), own=rows
         )
-        self.stacker_ = learn_stacker(candidates, truth, counts, n_trees=self.settings_.n_trees)
-        self.calibration_ = self._measured(candidates, truth, counts)
-
-    def _measured(
-        self, candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]
-    ) -> Calibration:
-        """Measure scores on rows held out, by stackers that have not learned from the same rows."""
-        probabilities = unseen_probabilities(
-            candidates, Y, label_counts, n_trees=self.settings_.n_trees
-        )
-        ranked = best_candidates(candidates.labels, probabilities, candidates.labels.shape[1])
-        if not self.propensity:
-            return Calibration(ranked, ranked, Y)
-        gains = self._gains()[np.maximum(candidates.labels, 0)]
-        scored = best_candidates(candidates.labels, probabilities * gains, ranked.k)
-        return Calibration(scored, ranked, Y)
+        gains, n_trees = self._gains() if self.propensity else None, self.settings_.n_trees
+        self.stacker_ = learn_stacker(candidates, truth, counts, n_trees=n_trees)
+        self.calibration_ = measure_scores(candidates, truth, counts, gains, n_trees=n_trees)
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Put the rows into the spaces, then train the classifiers of their labels on."""

@@ -28,8 +28,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import logit
 
+from labelspace.calibration import Calibration
 from labelspace.linear.logistic_regression import PSEUDO_ROWS, logistic_regression
 from labelspace.models.labelspace import _stacking_kernels as kernels
+from labelspace.models.labelspace._boosting_kernels import N_FEATURES
 from labelspace.models.labelspace.boosting import BoostedTrees, grow_trees
 from labelspace.models.labelspace.candidates import Candidates
 from labelspace.store import Storable, schema
@@ -142,7 +144,7 @@ def _learn_trees(
     """Return trees that correct what a stacker without any says of the rows."""
     probabilities = stacker.probabilities(candidates, label_counts)
     short = _shortlist(candidates, probabilities)
-    described = np.empty((short.size, kernels.N_FEATURES), dtype=np.float32)
+    described = np.empty((short.size, N_FEATURES), dtype=np.float32)
     owner, place = np.empty((2, short.size), dtype=np.int64)
     n = kernels.describe_all(short, *candidates, label_counts, described, owner, place)
     owner, place = owner[:n], place[:n]
@@ -163,6 +165,26 @@ def unseen_probabilities(
         )
         probabilities[judged] = stacker.probabilities(candidates.some(judged), label_counts)
     return probabilities
+
+
+def measure_scores(
+    candidates: Candidates,
+    Y: csr_matrix,
+    label_counts: NDArray[np.int64],
+    gains: NDArray[np.float32] | None,
+    *,
+    n_trees: int,
+) -> Calibration:
+    """Measure scores on rows held out, by stackers that have not learned from the same rows.
+
+    Scores are probabilities, times what each label gains where that is given.
+    """
+    probabilities = unseen_probabilities(candidates, Y, label_counts, n_trees=n_trees)
+    ranked = best_candidates(candidates.labels, probabilities, candidates.labels.shape[1])
+    if gains is None:
+        return Calibration(ranked, ranked, Y)
+    scores = probabilities * gains[np.maximum(candidates.labels, 0)]
+    return Calibration(best_candidates(candidates.labels, scores, ranked.k), ranked, Y)
 
 
 def _competing(
