@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from labelspace.cli.app import app
+from labelspace.data import read_corpus
 from labelspace.tagger import Tagger
 
 WORDS = ["spline", "matrix", "kernel", "forest"]
@@ -197,9 +198,11 @@ def test_convert_update_and_compare_take_the_options(folder: Path, tmp_path: Pat
     source = folder / "train.csv"
     run_well("convert", source, tmp_path / "a.jsonl", *OPTIONS)
     assert json.loads((tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()[0]) == {
+        "id": "100X",
         "text": "About the spline\none; spline, and splines",
         "labels": ["all", "spline"],
     }
+    assert (read_corpus(tmp_path / "a.jsonl").ids or [])[:2] == ["100X", "101X"]
     compared = run_well("compare", source, source, *OPTIONS, "--methods", "knn", "--json")
     assert json.loads(compared.stdout)["methods"][0]["P@1"] == 100
     run_well("train", source, *OPTIONS, "--method", "knn", "--out", tmp_path / "m")

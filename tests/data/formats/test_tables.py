@@ -7,11 +7,14 @@ import gzip
 import io
 import json
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from labelspace.data import Fields, describe, read_corpus, write_corpus
 from labelspace.errors import DataError, LabelspaceWarning
@@ -387,7 +390,8 @@ def test_texts_of_a_large_table_stay_in_its_file(
     tagger = Tagger("knn").fit(corpus.rows, corpus.Y, corpus.label_names)
     assert len(tagger.predict_topk(corpus.rows)) == 9
     write_corpus(corpus, tmp_path / "b.jsonl")
-    assert read_corpus(tmp_path / "b.jsonl").texts == [f"row {n}" for n in range(9)]
+    again = read_corpus(tmp_path / "b.jsonl")
+    assert list(again.texts or ()) == [f"row {n}" for n in range(9)]
     assert describe(corpus).duplicate_features == 0
 
 
@@ -424,3 +428,55 @@ def test_an_excel_file_with_several_sheets_and_dates(tmp_path: Path) -> None:
     assert corpus.texts == ["Roses\n1999-01-02", "Books"]
     assert corpus.reading is not None
     assert corpus.reading.how == 'Excel, sheet "Data", the first of 2 with content'
+
+
+def test_parquet_of_programs_that_do_not_say_what_is_text(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "a.parquet"
+    columns = {
+        "title": arrow.array([b"Roses", None], arrow.binary()),
+        "tags": arrow.array(["a;b", "c"]).dictionary_encode(),
+        "id": arrow.array([4029582, 7], arrow.int64()),
+    }
+    parquet.write_table(arrow.table(columns), path)
+    with pytest.warns(LabelspaceWarning, match="1 of 2 rows without text"):
+        corpus = read_corpus(path)
+    assert corpus.texts == ["Roses", ""]
+    assert [corpus.labels_of(row) for row in range(2)] == [["a", "b"], ["c"]]
+    assert corpus.ids == ["4029582", "7"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    rows=st.lists(
+        st.fixed_dictionaries(
+            {"title": st.text(max_size=20), "tags": st.lists(st.text("abc, ;|", max_size=3))},
+            optional={"more": st.recursive(st.none(), lambda inner: st.lists(inner, max_size=2))},
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    indent=st.sampled_from([None, 1]),
+    chunk=st.integers(1, 40),
+)
+def test_an_array_of_objects_reads_as_its_lines_do(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[dict[str, Any]],
+    indent: int | None,
+    chunk: int,
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "array.json").write_text(json.dumps(rows, indent=indent), encoding="utf-8")
+    (folder / "lines.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore", LabelspaceWarning)
+        patch.setattr("labelspace.data.formats.records._CHUNK", chunk)
+        array = read_corpus(folder / "array.json")
+        lines = read_corpus(folder / "lines.jsonl", fields=Fields.of(text="title"))
+    assert array.texts == lines.texts == [row["title"] for row in rows]
+    assert array.label_names == lines.label_names
+    assert [array.labels_of(row) for row in range(len(rows))] == [
+        sorted({label for tag in row["tags"] if (label := tag.strip())}) for row in rows
+    ]

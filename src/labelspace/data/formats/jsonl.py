@@ -61,9 +61,10 @@ def read_jsonl(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus
 
 
 def write_jsonl(corpus: Corpus, path: Path) -> None:
-    """Write JSON lines, with names where they are unique and numbers elsewhere."""
+    """Write JSON lines, with ids, and with names where they are unique and numbers elsewhere."""
     X, Y = corpus.X, corpus.Y
     texts = None if corpus.texts is None else iter(corpus.texts)
+    ids = None if corpus.ids is None else iter(corpus.ids)
     beside: dict[str, Sequence[str] | None] = {}
     label_words, beside[LABELS_FILE] = words_to_write(
         corpus.label_names, Y, _BLANK, path, LABELS_FILE
@@ -75,6 +76,8 @@ def write_jsonl(corpus: Corpus, path: Path) -> None:
     with names_kept_beside(path, beside), open_output(path) as file:
         for row in range(len(corpus)):
             members = []
+            if ids is not None:
+                members.append(f'"id": {json.dumps(next(ids), ensure_ascii=False)}')
             if texts is not None:
                 members.append(f'"text": {json.dumps(next(texts), ensure_ascii=False)}')
             if X is not None:

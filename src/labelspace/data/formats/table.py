@@ -107,7 +107,8 @@ class CellReader:
     def labels(self, cells: Sequence[Any]) -> list[str]:
         """Return the row's labels as they stand."""
         if self.roles.labels is not None:
-            return self.splitter.split(cells[self.roles.labels])
+            cell = cells[self.roles.labels]
+            return self.splitter.split(_decoded(cell) if isinstance(cell, bytes) else cell)
         set_columns = zip(self._names, self.roles.label_columns, strict=True)
         return [name for name, at in set_columns if is_set(cells[at])]
 
@@ -154,9 +155,19 @@ def as_text(cell: Any) -> str:
         return str(int(cell))
     if isinstance(cell, list | tuple):
         return " ".join(map(as_text, cell))
+    if isinstance(cell, bytes):
+        return _decoded(cell)
     if isinstance(cell, dict):
         raise ValueError("a text is an object; name a column that holds text with --text.")
     return str(cell)
+
+
+def _decoded(cell: bytes) -> str:
+    """Return bytes as text: some programs write Parquet without saying that a column is text."""
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        raise ValueError("a cell holds bytes that are no UTF-8 text; name another one.") from None
 
 
 def distinct_names(cells: Iterable[Any]) -> list[str]:
