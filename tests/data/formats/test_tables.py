@@ -6,7 +6,9 @@ import datetime
 import gzip
 import io
 import json
+import os
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -366,6 +368,17 @@ def test_a_text_longer_than_csv_allows_by_default(tmp_path: Path) -> None:
     path = tmp_path / "corpus.csv"
     path.write_text(f'text,tags\n"{"word " * 100_000}",a\n')
     assert len(read_corpus(path).texts[0]) == 500_000  # type: ignore[index]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_table_in_a_pipe_is_refused_and_not_read_by_half(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=(HEADER + "1,Roses,a\n",))
+    writer.start()
+    with pytest.raises(DataError, match="is a pipe, but a table is gone through more than once"):
+        read_corpus(path)
+    writer.join()
 
 
 def test_line_breaks_inside_cells_count_as_lines(tmp_path: Path) -> None:

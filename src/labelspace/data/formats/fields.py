@@ -31,6 +31,7 @@ LABEL_NAMES = (
     "categories",
     "topics",
     "subject_uris",
+    "target_ind",
 )
 ID_NAMES = ("id", "record_id", "document_id", "doc_id", "uid", "identifier")
 

@@ -21,6 +21,11 @@ def open_table(
     stream: BufferedReader | None = None,
 ) -> Table:
     """Return the table in a file of the format ``name``, or in a stream that is read once."""
+    if stream is None and not path.is_file():
+        raise DataError(
+            f"{path} is a pipe, but a table is gone through more than once: give a file, which may "
+            "be compressed (predict takes - for what is piped in)."
+        )
     if name == "csv":
         from labelspace.data.formats.delimited import DelimitedTable, find_dialect
 

@@ -30,7 +30,6 @@ class XcJsonTable(JsonTable):
         self.how = f"JSON lines of the XC repository, labels in {LABELS_JSON}"
         self.label_lines: NameFile = _read_labels(path)
         self._targets = self.columns.index(TARGETS)
-        self.columns = ["labels" if name == TARGETS else name for name in self.columns]
 
     def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
         n_labels = len(self.label_lines.names)
