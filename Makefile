@@ -16,11 +16,12 @@ ALL   := $(VENV)/.all-stamp
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help install demo test bench lint format docs lock clean distclean
+.PHONY: help install demo test fuzz bench lint format docs lock clean distclean
 
 help:
 	@echo "make demo       build a corpus from installed docstrings, train, evaluate, tag sentences"
 	@echo "make test       run every test and every docstring example"
+	@echo "make fuzz       try thousands of changed model folders on every method"
 	@echo "make install    make .venv with the core dependencies and the command .venv/bin/labelspace"
 	@echo "make lint       ruff, mypy, the import contract and the floor plan"
 	@echo "make format     let ruff rewrite what it can"
@@ -37,6 +38,9 @@ demo: $(SERVE)
 
 test: $(ALL)
 	$(BIN)/python -m pytest $(ARGS)
+
+fuzz: $(ALL)
+	$(BIN)/python -m tests.fuzz.model_folders $(ARGS)
 
 bench: $(ALL)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -61,7 +61,10 @@ def _load(folder: Path, trusted: bool) -> Any:
     manifest = read_manifest(folder)
     verify_files(folder, manifest)
     try:
-        return _Decoder(folder, manifest["files"], trusted).decode(manifest["model"], "model")
+        loaded = _Decoder(folder, manifest["files"], trusted).decode(manifest["model"], "model")
+        if not isinstance(loaded, Storable):
+            raise Mismatch("model is none")
+        return loaded
     except (ModelFileError, KeyboardInterrupt):
         raise
     except Mismatch as error:

@@ -133,11 +133,11 @@ def check_unique(numbers: NDArray[Any]) -> None:
         raise Mismatch("holds a number twice")
 
 
-def offsets(n: Size, n_entries: Size, first: int = 0) -> Check:
+def offsets(n: Size, n_entries: Size, first: int = 0, kinds: str = "int64") -> Check:
     """Return the check of an array that tells where each of ``n`` lists begins and ends."""
 
     def check(value: Any, sizes: Sizes) -> None:
-        array("int32 int64", None)(value, sizes)
+        array(kinds, None)(value, sizes)
         if not value.size:
             raise Mismatch("is empty")
         sizes.settle(n, value.size - 1)
@@ -167,7 +167,7 @@ def check_csr(matrix: Any) -> None:
     n_rows, n_columns = matrix.shape
     sizes = Sizes()
     sizes.known = {"n_rows": n_rows, "n_entries": matrix.data.size, "n_columns": n_columns}
-    offsets("n_rows", "n_entries")(matrix.indptr, sizes)
+    offsets("n_rows", "n_entries", kinds="int32 int64")(matrix.indptr, sizes)
     array("int32 int64", "n_entries", low=0, below="n_columns")(matrix.indices, sizes)
     if matrix.indices.dtype != matrix.indptr.dtype or matrix.data.ndim != 1:
         raise Mismatch("has arrays of types that do not go together")
