@@ -11,7 +11,8 @@ from labelspace import models
 from labelspace.cli import output
 from labelspace.models import DEFAULT_METHOD, METHODS
 
-_ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : ", re.MULTILINE)
+_ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*)(?P<type> : .*)?\n(?=    )", re.MULTILINE)
+_ROLE = re.compile(r":\w+:`(?:[\w.]+\.)?(\w+)`")
 
 
 def run_methods(name: str | None, *, as_json: bool) -> None:
@@ -79,28 +80,32 @@ def _described(kind: type) -> dict[str, str]:
     """Return what a class and those that it comes from say about their parameters."""
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__):
-        found |= described_in(inspect.cleandoc(base.__doc__ or ""))
+        for name, (text, is_own) in described_in(inspect.cleandoc(base.__doc__ or "")).items():
+            if is_own or name not in found:  # rather than "as in every estimator"
+                found[name] = text
     return found
 
 
-def described_in(docstring: str) -> dict[str, str]:
+def described_in(docstring: str) -> dict[str, tuple[str, bool]]:
     """Return the first sentence about each parameter in a docstring of numpydoc's form.
 
+    With it comes whether the parameter has a type there, and so a description of its own.
+
     >>> described_in("Title.\\n\\nC : float, default=1.0\\n    Weight of errors. More follows.\\n")
-    {'C': 'Weight of errors.'}
+    {'C': ('Weight of errors.', True)}
     """
-    found: dict[str, str] = {}
-    entries = list(_ENTRY.finditer(docstring))
-    for entry in entries:
+    found: dict[str, tuple[str, bool]] = {}
+    for entry in _ENTRY.finditer(docstring):
         lines = []
-        for line in docstring[entry.end() :].splitlines()[1:]:
+        for line in docstring[entry.end() :].splitlines():
             if not line.startswith("    "):
                 break
             lines.append(line.strip())
         text = " ".join(lines)
         end = re.search(r"\.(?= |$)", text)
         for name in entry["names"].split(", "):
-            found[name] = (text[: end.end()] if end else text).replace("`", "")
+            shown = _ROLE.sub(r"\1", text[: end.end()] if end else text).replace("`", "")
+            found[name] = shown, entry["type"] is not None
     return found
 
 

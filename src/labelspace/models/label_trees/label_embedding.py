@@ -53,7 +53,7 @@ class LabelEmbedding(LabelRanker):
     n_epochs : int, default=10
         Passes over the rows.
     learning_rate : float, default=0.05
-        Step size of stochastic gradient descent.
+        First step size; AdaGrad makes it smaller.
     decay : float, default=1e-6
         γ: larger keeps the map shorter.
     n_sampled : int, default=1024

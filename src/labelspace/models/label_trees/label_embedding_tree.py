@@ -49,7 +49,7 @@ class LabelEmbeddingTree(TreeRanker):
     n_epochs : int, default=10
         Passes over the rows.
     learning_rate : float, default=0.05
-        Step size of stochastic gradient descent.
+        First step size; AdaGrad makes it smaller.
     settings : dict or LabelEmbeddingTreeSettings, optional
         All else: ``max_depth``, ``balance``, ``decay``; see
         :class:`labelspace.models.label_trees.settings.LabelEmbeddingTreeSettings`.
