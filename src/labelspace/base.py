@@ -97,7 +97,8 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
     label_counts_ : ndarray of shape (n_labels_,)
         How many training rows have each label.
     feature_names_ : list of str, or None
-        Names of the features, where they came with them.
+        Names of the features, where they came with them. A model that the command line trained
+        has ``provenance_`` beside it: its corpus, the date, and figures on other rows.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

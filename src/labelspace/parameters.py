@@ -55,6 +55,7 @@ ESTIMATOR_SCHEMA: schema.Schema = {
     "label_counts_": schema.array("int64", "n_labels", low=0),
     "feature_names_": schema.optional(schema.names("n_features")),
     "feature_names_in_": schema.maybe(schema.anything),
+    "provenance_": schema.maybe(schema.anything),
 }
 
 

@@ -242,6 +242,31 @@ def test_info_describes_corpora_and_models(model: Path, corpora: Path) -> None:
     assert "one-vs-all" in run("info", model).stdout
 
 
+def test_info_is_a_model_card(corpora: Path, tmp_path: Path) -> None:
+    texts, chosen = corpora / "texts.tsv", ("--features", "char_ngrams=3-4")
+    run_json("train", texts, "--method", "knn", "--out", tmp_path / "m", "--valid", texts, *chosen)
+    card = run_json("info", tmp_path / "m")
+    assert card["method"] == "knn"
+    assert card["corpus"] == card["held_out_corpus"] == "texts.tsv"
+    assert card["trained"].endswith("UTC")
+    assert (card["n_examples"], card["n_labels"]) == (48, 6)
+    assert card["text_features"]["char_ngrams"] == "3-4"
+    assert {"": "P", "@1": 100.0}.items() <= card["figures_on_it"][0].items()
+    assert "files" not in card
+    assert run_json("info", tmp_path / "m", "--files")["files"][0]["sha256"]
+    shown = run("info", tmp_path / "m").stdout
+    assert "texts.tsv" in shown
+    assert "sha256" not in shown
+
+
+def test_a_model_is_kept_though_the_other_corpus_is_spoiled(corpora: Path, tmp_path: Path) -> None:
+    wrong = ("--out", tmp_path / "m", "--valid", corpora / "train.txt")
+    result = run("train", corpora / "texts.tsv", "--method", "knn", *wrong)
+    assert result.exit_code == 1
+    assert "holds features" in result.stderr
+    assert labelspace.load(tmp_path / "m").tag("spline", k=1)[0][0] == "spline"
+
+
 def test_convert_keeps_the_corpus(corpora: Path, tmp_path: Path) -> None:
     run_json("convert", corpora / "train.txt", tmp_path / "train.npz")
     one = labelspace.read_corpus(corpora / "train.txt")

@@ -227,6 +227,9 @@ def methods(
 @reads_tables
 def info(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A corpus or a model folder.")],
+    files: Annotated[
+        bool, typer.Option("--files", help="Also a model's files, with checksums.")
+    ] = False,
     as_json: Json = False,
     *,
     fields: Any,
@@ -234,7 +237,7 @@ def info(
     """Describe a corpus or a model."""
     from labelspace.cli.info import run_info
 
-    run_info(path, fields=fields, as_json=as_json)
+    run_info(path, fields=fields, with_files=files, as_json=as_json)
 
 
 @app.command()

@@ -6,22 +6,24 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from labelspace import data, progress, store
+from labelspace import data, progress
 from labelspace.cli import output
+from labelspace.cli.model_card import model_card
 from labelspace.data import Corpus
 from labelspace.data.formats.annif import documents_in
 from labelspace.data.formats.fields import Fields
 from labelspace.data.formats.table import EXAMPLES
 from labelspace.data.read import format_of
-from labelspace.store import folders
 
 _WIDTH = 70
 
 
-def run_info(path: Path, *, fields: Fields | None = None, as_json: bool) -> None:
+def run_info(
+    path: Path, *, fields: Fields | None = None, with_files: bool = False, as_json: bool
+) -> None:
     """Describe the corpus or the model at ``path``."""
     is_model = path.is_dir() and not documents_in(path)
-    description = _of_model(path) if is_model else _of_corpus(path, fields)
+    description = model_card(path, with_files) if is_model else _of_corpus(path, fields)
     if as_json:
         output.print_json(description)
         return
@@ -33,41 +35,6 @@ def run_info(path: Path, *, fields: Fields | None = None, as_json: bool) -> None
     for name, rows in tables.items():
         if rows:
             output.print_table(name.replace("_", " "), rows)
-
-
-def _of_model(path: Path) -> dict[str, Any]:
-    manifest = store.read_manifest(path)
-    names = manifest["label_names"]
-    return {
-        "class": manifest["class"],
-        "parameters": manifest["parameters"],
-        "n_named_labels": 0 if names is None else len(names),
-        **_table(manifest["model"]),
-        **_calibration(manifest["model"]),
-        "versions": manifest["versions"],
-        "model_mib": round(folders.size_in_bytes(path) / (1 << 20), 2),
-        "files": [{"file": name, **about} for name, about in manifest["files"].items()],
-    }
-
-
-def _table(model: dict[str, Any]) -> dict[str, Any]:
-    """Return which columns the model reads of a table, where it learned from one."""
-    fields = (model["state"].get("fields_") or {}).get("state")
-    if fields is None:
-        return {}
-    shown = {name: value for name, value in fields.items() if value not in (None, True)}
-    shown.pop("is_separator_given", None)
-    return {"table": shown | {"text": ", ".join(fields["text"]["$tuple"])}}
-
-
-def _calibration(model: dict[str, Any]) -> dict[str, Any]:
-    """Return how far probabilities were off on rows held out, where the model knows."""
-    state = model["state"]
-    state = state.get("estimator_", {}).get("state", state)
-    measured = (state.get("calibration_") or {}).get("state")
-    if measured is None:
-        return {}
-    return {"calibration_error": measured["error"], "calibration_rows": measured["n_rows"]}
 
 
 def _of_corpus(path: Path, fields: Fields | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +38,18 @@ def run_train(
     if features is not None and read.texts is None:
         raise UsageError(f"--features is for texts, but {corpus} holds features: leave it out.")
     tagger, result = train(read, method, parameters, features)
-    with progress.task(f"Saving {out}"):
-        tagger.save(out)
+    provenance = tagger.estimator_.provenance_ = provenance_of(corpus, result)
+    try:
+        if valid is not None:
+            result["valid"], _ = evaluate(
+                tagger, read_for(tagger, valid), A=metrics.PROPENSITY_A, B=metrics.PROPENSITY_B
+            )
+            provenance |= {"valid": valid.name, "figures": result["valid"]}
+    finally:  # whatever is wrong with the other rows, training is not lost
+        with progress.task(f"Saving {out}"):
+            tagger.save(out)
     result["model_mib"] = round(folders.size_in_bytes(out) / (1 << 20), 2)
     result["out"] = str(out)
-    if valid is not None:
-        result["valid"], _ = evaluate(
-            tagger, read_for(tagger, valid), A=metrics.PROPENSITY_A, B=metrics.PROPENSITY_B
-        )
     if as_json:
         output.print_json(result)
         return
@@ -55,6 +60,16 @@ def run_train(
     )
     if valid is not None:
         output.print_table(f"On {valid}", by_k(result["valid"]))
+
+
+def provenance_of(corpus: Path, cost: dict[str, Any]) -> dict[str, Any]:
+    """Return what a model keeps about its making, for ``labelspace info`` to show."""
+    now = datetime.now(timezone.utc)
+    return {
+        "corpus": corpus.name,
+        "trained": now.strftime("%Y-%m-%d %H:%M UTC"),
+        "train_seconds": cost["train_seconds"],
+    }
 
 
 def train(
