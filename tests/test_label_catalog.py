@@ -25,8 +25,9 @@ THING, PLANT, ROSE, BANK, OTHER_BANK = range(5)
 def catalog_of(names, keys=None, entries=ENTRIES):
     labels = LabelEncoder()
     labels.names, labels.n_labels, labels.kind = list(names), len(names), "matrix"
-    known = ModelVocabulary(Vocabulary(entries), names, keys) if entries else None
-    return LabelCatalog(labels, known)
+    if entries:
+        labels.vocabulary = ModelVocabulary(Vocabulary(entries), names, keys)
+    return LabelCatalog(labels)
 
 
 @pytest.fixture
@@ -102,11 +103,11 @@ def test_labels_in_a_circle_do_not_hide_each_other():
 def test_what_a_model_without_broader_labels_cannot_do_is_said():
     flat = catalog_of(["a"], entries=[Entry("a")])
     with pytest.raises(UsageError, match="no broader labels"):
-        flat.n_ranked(5, "hide")
+        flat.check_broader("hide")
     with pytest.raises(UsageError, match="no vocabulary with broader labels"):
         flat.hierarchy(1)
     with pytest.raises(UsageError, match="broader is 'hid'"):
-        flat.n_ranked(5, "hid")
+        flat.check_broader("hid")
     plain = catalog_of(["a"], entries=None)
     assert (plain.key(0), plain.name(0), plain.find("a")) == (None, "a", 0)
     with pytest.raises(UsageError, match="no vocabulary"):

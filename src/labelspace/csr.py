@@ -65,3 +65,18 @@ class NamedColumns:
 
     values: Any
     names: Sequence[str]
+
+
+def columns_by_name(names: Sequence[Any]) -> tuple[dict[Any, int], dict[Any, list[int]]]:
+    """Return the first column of each name, and all columns of names that several have.
+
+    >>> columns_by_name(["red", "green", "red"])
+    ({'red': 0, 'green': 1}, {'red': [0, 2]})
+    """
+    first = dict(zip(reversed(names), range(len(names) - 1, -1, -1), strict=True))
+    several: dict[Any, list[int]] = {}
+    if len(first) < len(names):
+        for column, name in enumerate(names):
+            if first[name] != column:
+                several.setdefault(name, [first[name]]).append(column)
+    return first, several

@@ -20,8 +20,7 @@ from labelspace.base import Explanation, LabelRanker, Reason
 from labelspace.data.rows import is_matrix, one_text
 from labelspace.data.text.excerpts import Excerpts
 from labelspace.errors import UsageError
-from labelspace.label_catalog import LabelCatalog
-from labelspace.model_vocabulary import ModelVocabulary
+from labelspace.label_holder import LabelHolder
 from labelspace.search.sparse import SparseIndex
 
 
@@ -84,19 +83,12 @@ def explains_by_examples(estimator: LabelRanker, X: csr_matrix) -> bool:
     )
 
 
-class NamedExplainer:
+class NamedExplainer(LabelHolder):
     """What a tagger says of its answers; it has the attributes of a fitted ``Tagger``."""
 
-    estimator_: LabelRanker
     features_: Any
     excerpts_: Excerpts | None
-    vocabulary_: ModelVocabulary | None
     features_of: Callable[[Any], csr_matrix]
-
-    @property
-    def catalog(self) -> LabelCatalog:
-        """The labels by key and name, and what is broader."""
-        return LabelCatalog(self.estimator_._labels, self.vocabulary_)
 
     def explain(self, row: Any, k: int | None = None, n_reasons: int = 5) -> list[NamedExplanation]:
         """Return why each of the ``k`` best labels of a text, or of a row of features, was given.

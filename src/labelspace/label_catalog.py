@@ -8,7 +8,7 @@ model with a vocabulary or without one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 from labelspace.csr import NamedColumns
 from labelspace.errors import AmbiguousLabel, UsageError
 from labelspace.labels import LabelEncoder
-from labelspace.model_vocabulary import ModelVocabulary
+from labelspace.topk import TopK
 from labelspace.vocabulary import NOT_THERE
 
 BROADER = ("keep", "hide", "add")
@@ -58,26 +58,27 @@ class LabelCatalog:
     Parameters
     ----------
     labels : LabelEncoder
-        What the model calls its columns.
-    known : ModelVocabulary, optional
+        What the model calls its columns, and the vocabulary that they are of, if any.
 
     Examples
     --------
+    >>> from labelspace.model_vocabulary import ModelVocabulary
     >>> from labelspace.vocabulary import Entry, LabelName, Vocabulary
     >>> labels = LabelEncoder()
     >>> _ = labels.learn([["g1", "g2"]])
     >>> names = [LabelName("Rose", "de"), LabelName("rose", "en")]
     >>> vocabulary = Vocabulary([Entry("g1", [LabelName("plant")]), Entry("g2", names, ["g1"])])
-    >>> catalog = LabelCatalog(labels, ModelVocabulary(vocabulary, labels.names))
+    >>> labels.vocabulary = ModelVocabulary(vocabulary, labels.names)
+    >>> catalog = LabelCatalog(labels)
     >>> catalog.name(1, "en"), catalog.key(1), catalog.find("Rose")
     ('rose', 'g2', 1)
     >>> catalog.choose([(0, 0.9), (1, 0.8)], k=5, broader="hide")
     [(1, 0.8)]
     """
 
-    def __init__(self, labels: LabelEncoder, known: ModelVocabulary | None = None) -> None:
+    def __init__(self, labels: LabelEncoder) -> None:
         self.labels = labels
-        self._known = known
+        self._known = labels.vocabulary
         self._ancestors: dict[int, list[int]] = {}
 
     @property
@@ -122,6 +123,16 @@ class LabelCatalog:
             )
         return None
 
+    def check_broader(self, broader: str) -> None:
+        """Raise if what is broader cannot be hidden or added."""
+        if broader not in BROADER:
+            raise UsageError(f"broader is '{broader}': give one of {', '.join(BROADER)}.")
+        if broader != "keep" and (self._known is None or not self._known.vocabulary.broader.nnz):
+            raise UsageError(
+                "This model's vocabulary has no broader labels: train it with a --vocabulary FILE "
+                "that has some."
+            )
+
     def tag(self, label: int, score: float, language: str | None = None) -> Tag:
         """Return a column's label with its score, as people see it."""
         return Tag(self.name(label, language), score, key=self.key(label), label=label)
@@ -149,6 +160,13 @@ class LabelCatalog:
             )
         return found[0] if found else None
 
+    def find_one(self, label: str) -> int | None:
+        """Return the column of a label; None if there is none, or if several have its name."""
+        try:
+            return self.find(label)
+        except AmbiguousLabel:
+            return None
+
     def knows(self, label: int | str) -> bool:
         """Return whether a label is one of the model's, or of its vocabulary's without any row."""
         if self.find(label) is not None:
@@ -171,7 +189,6 @@ class LabelCatalog:
 
     def n_ranked(self, k: int, broader: str = "keep") -> int:
         """Return how many labels have to be ranked for ``choose`` to find ``k``."""
-        self._check_broader(broader)
         return 5 * k + 20 if broader == "hide" else k
 
     def choose(
@@ -271,11 +288,33 @@ class LabelCatalog:
         key = self.key(label)
         return f"number {label}" if key is None else f"'{key}'"
 
-    def _check_broader(self, broader: str) -> None:
-        if broader not in BROADER:
-            raise UsageError(f"broader is '{broader}': give one of {', '.join(BROADER)}.")
-        if broader != "keep" and (self._known is None or not self._known.vocabulary.broader.nnz):
-            raise UsageError(
-                "This model's vocabulary has no broader labels: train it with a --vocabulary FILE "
-                "that has some."
-            )
+
+class LabelChoice(NamedTuple):
+    """Which labels of a ranking are given, and what they are called.
+
+    ``least`` is the score that they need; ``broader`` is as for ``LabelCatalog.choose``.
+    """
+
+    catalog: LabelCatalog
+    k: int
+    least: float | None = None
+    language: str | None = None
+    broader: str = "keep"
+
+    @property
+    def n_ranked(self) -> int:
+        """How many labels have to be ranked."""
+        return self.catalog.n_ranked(self.k, self.broader)
+
+    def given(self, top: TopK, row: int) -> list[tuple[int, float]]:
+        """Return the columns of the labels that a row is given, with their scores."""
+        return self.catalog.choose(top.given(row, self.least), self.k, self.broader)
+
+    def about(self, label: int) -> dict[str, Any]:
+        """Return number, key and name of a label, as far as it has them, for JSON and tables."""
+        told: dict[str, Any] = {"label": label}
+        if (key := self.catalog.key(label)) is not None:
+            told["key"] = key
+        if self.catalog.labels.names is not None:
+            told["name"] = self.catalog.name(label, self.language)
+        return told

@@ -20,9 +20,10 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
-from labelspace.csr import NamedColumns
+from labelspace.csr import NamedColumns, columns_by_name
 from labelspace.errors import AmbiguousLabel, DataError
 from labelspace.frames import is_missing, labels_of
+from labelspace.model_vocabulary import ModelVocabulary
 from labelspace.store import Storable, schema
 
 # More columns than this are a mistake (ids that are not counted from 0) rather than a label set.
@@ -39,6 +40,8 @@ class LabelEncoder(Storable):
     names : list or None
         Label names (or classes) by column; None where labels are plain column numbers.
     n_labels : int
+    vocabulary : ModelVocabulary, or None
+        Keys, names by language and broader labels of the columns, where there are any.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class LabelEncoder(Storable):
     array([[0., 0., 1.]], dtype=float32)
     """
 
+    vocabulary: ModelVocabulary | None = None
     # Columns by name, those of names that several have, and the names that they were made from;
     # made when asked for, never stored.
     _found: tuple[dict[str, int], dict[str, list[int]], list[Any]] | None = None
@@ -61,6 +65,7 @@ class LabelEncoder(Storable):
         "names": schema.optional(schema.list_of(schema.anything, length="n_labels")),
         "n_labels": schema.size("n_labels"),
         "_class_dtype": schema.anything,
+        "vocabulary": schema.maybe(schema.part("ModelVocabulary", n_columns="n_labels")),
     }
 
     @classmethod
@@ -119,7 +124,7 @@ class LabelEncoder(Storable):
             is_number = label.isascii() and label.isdigit() and len(label) < 11
             return self.find_all(int(label)) if is_number else []
         if self._found is None or self._found[2] is not self.names:
-            self._found = *_columns_by_name([str(name) for name in self.names]), self.names
+            self._found = *columns_by_name([str(name) for name in self.names]), self.names
         first, several, _ = self._found
         return several.get(label) or ([first[label]] if label in first else [])
 
@@ -127,6 +132,8 @@ class LabelEncoder(Storable):
         """Encode ``Y`` and take in labels that are new."""
         encoded = self._encode(Y, n_rows)
         self.n_labels = encoded.shape[1]
+        if self.vocabulary is not None:
+            self.vocabulary = self.vocabulary.extended(self.names or ())
         return encoded
 
     def encode(self, Y: Any, n_rows: int | None = None) -> csr_matrix:
@@ -243,7 +250,7 @@ class LabelEncoder(Storable):
         """Return the column of each named label; new ones are sorted and put at the end."""
         labels = list(labels)
         names = self.names if self.names is not None else list(range(self.n_labels))
-        known, several = _columns_by_name(names)
+        known, several = columns_by_name(names)
         if several and (wrong := next((one for one in labels if one in several), None)) is not None:
             raise AmbiguousLabel(
                 f"{len(several[wrong])} labels are called '{str(wrong)[:80]}': give labels as a "
@@ -321,17 +328,6 @@ def _is_label_list(row: Any) -> bool:
     return isinstance(row, (list, tuple, set, frozenset)) or (
         isinstance(row, np.ndarray) and row.ndim == 1
     )
-
-
-def _columns_by_name(names: Sequence[Any]) -> tuple[dict[Any, int], dict[Any, list[int]]]:
-    """Return the first column of each name, and all columns of names that several have."""
-    first = dict(zip(reversed(names), range(len(names) - 1, -1, -1), strict=True))
-    several: dict[Any, list[int]] = {}
-    if len(first) < len(names):
-        for column, name in enumerate(names):
-            if first[name] != column:
-                several.setdefault(name, [first[name]]).append(column)
-    return first, several
 
 
 def _check_ids(columns: NDArray[np.int64], rows: Any, lengths: NDArray[np.int64]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from typing import ClassVar
 
 import numpy as np
@@ -46,14 +47,25 @@ class ModelVocabulary(Storable):
         self.vocabulary = vocabulary
         self.entry_of: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self.column_of = np.full(len(vocabulary), NOT_THERE, dtype=np.int64)
-        self.extend(names, keys)
+        self._take(names, keys)
 
-    def extend(self, names: Sequence[str], keys: Sequence[str] | None = None) -> None:
-        """Take in columns that are new; ``names`` are those of all columns."""
+    def extended(self, names: Sequence[str]) -> ModelVocabulary:
+        """Return the same with columns that are new; ``names`` are those of all columns."""
+        if len(names) == len(self.entry_of):
+            return self
+        made = copy(self)  # the model may be answering meanwhile
+        made.column_of = self.column_of.copy()
+        made._take(names)
+        return made
+
+    @property
+    def n_unseen(self) -> int:
+        """How many labels of the vocabulary are no column."""
+        return int((self.column_of == NOT_THERE).sum())
+
+    def _take(self, names: Sequence[str], keys: Sequence[str] | None = None) -> None:
         n_known = len(self.entry_of)
         new = [str(name) for name in names[n_known:]]
-        if not new:
-            return
         found: NDArray[np.int64] = self.vocabulary.match(new)
         if keys is not None:
             by_key = [self.vocabulary.keys.find(key) for key in keys[n_known:]]
@@ -72,14 +84,7 @@ class ModelVocabulary(Storable):
         found = np.maximum(found, NOT_THERE)
         good = found != NOT_THERE
         # Of several columns that are the same label, the first is the one that is found.
-        self.column_of[found[good][::-1]] = np.where(
-            self.column_of[found[good][::-1]] == NOT_THERE,
-            columns[good][::-1],
-            self.column_of[found[good][::-1]],
-        )
+        entries, places = found[good][::-1], columns[good][::-1]
+        before = self.column_of[entries]
+        self.column_of[entries] = np.where(before == NOT_THERE, places, before)
         self.entry_of = np.concatenate((self.entry_of, found))
-
-    @property
-    def n_unseen(self) -> int:
-        """How many labels of the vocabulary are no column."""
-        return int((self.column_of == NOT_THERE).sum())

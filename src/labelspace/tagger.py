@@ -28,8 +28,8 @@ from labelspace.errors import ModelFileError, UsageError
 from labelspace.explain import NamedExplainer, explains_by_examples
 from labelspace.frames import given_labels, rows_of, tags_frame
 from labelspace.label_catalog import LabelCatalog, Tag
+from labelspace.label_holder import model_vocabulary
 from labelspace.labels import LabelEncoder
-from labelspace.model_vocabulary import ModelVocabulary
 from labelspace.topk import TopK
 from labelspace.vocabulary import Vocabulary
 
@@ -83,7 +83,6 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
     """
 
     fields_: Any = None
-    vocabulary_: ModelVocabulary | None = None
     _schema = setup.TAGGER_SCHEMA
     _parts = {"method": None, "features": TextFeatures, "keep_texts": None}
 
@@ -130,8 +129,9 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
         estimator = setup.new_estimator(self.method, self.parameters)
         encoder = LabelEncoder()
         Y: Any = encoder.learn(given_labels(labels, label_names))
-        known = setup.model_vocabulary(vocabulary, encoder, label_keys)
-        setup.use_hierarchy(estimator, LabelCatalog(encoder, known))
+        if vocabulary is not None:
+            encoder.vocabulary = model_vocabulary(vocabulary, encoder, label_keys)
+        setup.use_hierarchy(estimator, LabelCatalog(encoder))
         rows = rows_of(rows)
         features = excerpts = None
         if not is_matrix(rows):
@@ -142,7 +142,7 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
             setup.check_texts(rows, Y)
         estimator.fit(rows, Y if encoder.names is None else NamedColumns(Y, encoder.names))
         estimator._labels = encoder  # it knows in which form labels came, so that answers have it
-        self.estimator_, self.features_, self.vocabulary_ = estimator, features, known
+        self.estimator_, self.features_ = estimator, features
         self.excerpts_ = None
         if excerpts is not None and explains_by_examples(estimator, rows):
             self.excerpts_ = excerpts
@@ -178,8 +178,6 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
         """
         given = given_labels(labels, label_names)
         self.estimator_.partial_fit(X, self.catalog.resolved(given))  # they go by key, too
-        if self.vocabulary_ is not None:
-            self.vocabulary_.extend(self.label_names_ or ())
         if self.excerpts_ is not None:
             self.excerpts_.extend(text or "" for text in texts or [None] * (count_rows(X) or 0))
         return self
@@ -220,18 +218,13 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
         all that are broader as well.
         """
         check_is_fitted(self, "estimator_")
-        catalog = self.catalog
-        catalog.check_language(language)
-        k, least = self.limits(k, threshold)
+        choice = self.choice(k, threshold, language, broader)
         tags = [
-            [
-                catalog.tag(label, score, language)
-                for label, score in catalog.choose(top.given(row, least), k, broader)
-            ]
-            for top in self.ranked(rows, catalog.n_ranked(k, broader))
+            [choice.catalog.tag(label, score, language) for label, score in choice.given(top, row)]
+            for top in self.ranked(rows, choice.n_ranked)
             for row in range(len(top))
         ]
-        return tags_frame(rows, tags, catalog.has_keys) if as_frame else tags
+        return tags_frame(rows, tags, self.vocabulary_ is not None) if as_frame else tags
 
     def predict_topk(self, rows: Any, k: int | None = None) -> TopK:
         """Return the columns of the ``k`` best labels of each row with their scores."""
@@ -259,10 +252,6 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
         check_is_fitted(self, "estimator_")
         k, least = (1, None) if self.labels_.kind == "classes" else self.limits(k, threshold)
         return self.estimator_.chosen(self.predict_topk(rows, k), least)
-
-    def limits(self, k: int | None = None, threshold: Threshold = None) -> tuple[int, float | None]:
-        """Return how many labels are given at most, and the score that they need."""
-        return self.estimator_.limits(k, threshold)
 
     def score(self, rows: Any, labels: Any) -> float:
         """Return P@1: the share of rows (0 to 1) whose best label is right."""
@@ -301,26 +290,13 @@ class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
         """Whether it learned from texts; if not, it takes features only."""
         return self.features_ is not None
 
-    @property
-    def labels_(self) -> LabelEncoder:
-        if not hasattr(self, "estimator_"):
-            raise AttributeError("labels_ is there once the tagger is fitted")
-        return self.estimator_._labels
-
-    @property
-    def label_names_(self) -> list[str] | None:
-        names = self.labels_.names
-        return None if names is None else [str(name) for name in names]
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted tagger to the folder ``path``.
 
-        One of features is written as its estimator, which holds all names already, unless it has
-        a vocabulary.
+        One of features is written as its estimator, which holds all names already.
         """
         check_is_fitted(self, "estimator_")
-        alone = not self.takes_text and self.vocabulary_ is None
-        store.save(self.estimator_ if alone else self, path)
+        store.save(self if self.takes_text else self.estimator_, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Tagger:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,14 +10,10 @@ from sklearn.base import clone
 
 from labelspace import metrics, models
 from labelspace.base import LabelRanker
-from labelspace.data.formats.vocabulary_file import read_vocabulary
-from labelspace.errors import DataError, LabelspaceWarning, UsageError
+from labelspace.errors import DataError, UsageError
 from labelspace.label_catalog import LabelCatalog
-from labelspace.labels import LabelEncoder
-from labelspace.model_vocabulary import ModelVocabulary
 from labelspace.store import schema
 from labelspace.topk import TopK
-from labelspace.vocabulary import NOT_THERE, Vocabulary
 
 TAGGER_SCHEMA: schema.Schema = {
     "method": schema.anything,
@@ -30,9 +24,6 @@ TAGGER_SCHEMA: schema.Schema = {
     "features_": schema.part("TextFeatures", "Transformer", n_features="n_features"),
     "excerpts_": schema.optional(schema.part("Excerpts", n_texts="n_examples")),
     "fields_": schema.maybe(schema.optional(schema.part("Fields"))),
-    "vocabulary_": schema.maybe(
-        schema.optional(schema.part("ModelVocabulary", n_columns="n_labels"))
-    ),
 }
 
 
@@ -47,28 +38,6 @@ def new_estimator(method: str | LabelRanker | None, parameters: dict[str, Any]) 
             f"as '{models.DEFAULT_METHOD}' or an estimator of labelspace.models."
         )
     return clone(method).set_params(**parameters)
-
-
-def model_vocabulary(
-    vocabulary: Vocabulary | str | os.PathLike[str] | None,
-    labels: LabelEncoder,
-    keys: Sequence[str] | None = None,
-) -> ModelVocabulary | None:
-    """Return a vocabulary, or the one in a file, with the columns that its labels have."""
-    if vocabulary is None:
-        return None
-    if not isinstance(vocabulary, Vocabulary):
-        vocabulary = read_vocabulary(vocabulary)
-    names = [labels.name(label) for label in range(labels.n_labels)]
-    known = ModelVocabulary(vocabulary, names, keys)
-    if labels.n_labels and (known.entry_of == NOT_THERE).all():
-        warnings.warn(
-            f"None of the {labels.n_labels:,} labels, such as '{names[0][:80]}', is a key or a "
-            "name in the vocabulary.",
-            LabelspaceWarning,
-            stacklevel=3,
-        )
-    return known
 
 
 def use_hierarchy(estimator: LabelRanker, catalog: LabelCatalog) -> None:

@@ -11,10 +11,18 @@ from typing import Annotated, Any
 import typer
 
 from labelspace import __version__
+from labelspace.cli.options import (
+    AddBroader,
+    Features,
+    HideBroader,
+    Language,
+    Method,
+    Settings,
+    VocabularyFile,
+)
 from labelspace.cli.table_options import reads_tables
 from labelspace.cli.verbs import Verbs
 from labelspace.errors import UsageError
-from labelspace.registry import METHODS
 
 app = typer.Typer(
     name="labelspace",
@@ -28,21 +36,6 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; all cores if not given.")]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),
-]
-Method = Annotated[
-    str | None,
-    typer.Option(
-        help="Method, labelspace if not given.",
-        autocompletion=lambda incomplete: [one for one in METHODS if one.startswith(incomplete)],
-    ),
-]
-Features = Annotated[
-    str | None,
-    typer.Option(metavar="NAME=VALUE,…", help="Text features, such as ngrams=2,char_ngrams=3-5."),
-]
 PropensityA = Annotated[float, typer.Option("--A", help="Propensity constant A.")]
 PropensityB = Annotated[float, typer.Option("--B", help="Propensity constant B.")]
 ModelFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Model folder.")]
@@ -71,6 +64,8 @@ def train(
     ] = None,
     settings: Settings = None,
     features: Features = None,
+    vocabulary: VocabularyFile = None,
+    language: Language = None,
     as_json: Json = False,
     *,
     fields: Any,
@@ -88,6 +83,8 @@ def train(
         parameters,
         features=parse_features(features),
         fields=fields,
+        vocabulary=vocabulary,
+        language=language,
         valid=valid,
         as_json=as_json,
     )
@@ -154,6 +151,9 @@ def predict(
     explain: Annotated[
         bool, typer.Option("--explain", help="Also what spoke for each label: words, texts.")
     ] = False,
+    language: Language = None,
+    hide_broader: HideBroader = False,
+    add_broader: AddBroader = False,
     threads: Threads = None,
     as_json: Json = False,
     *,
@@ -170,6 +170,8 @@ def predict(
         k=k,
         threshold=threshold,
         explain=explain,
+        language=language,
+        broader="hide" if hide_broader else "add" if add_broader else "keep",
         n_threads=threads,
         as_json=as_json,
     )
@@ -186,6 +188,7 @@ def compare(
     ] = None,
     seed: Seed = 0,
     threads: Threads = None,
+    vocabulary: VocabularyFile = None,
     a: PropensityA = 0.55,
     b: PropensityB = 1.5,
     as_json: Json = False,
@@ -202,6 +205,7 @@ def compare(
         names,
         out,
         fields=fields,
+        vocabulary=vocabulary,
         seed=seed,
         n_threads=threads,
         A=a,
@@ -263,6 +267,7 @@ def update(
     model: ModelFolder,
     more: Annotated[Path, typer.Argument(metavar="MORE", help="Corpus with new rows.")],
     threads: Threads = None,
+    vocabulary: VocabularyFile = None,
     as_json: Json = False,
     *,
     fields: Any,
@@ -270,7 +275,9 @@ def update(
     """Let a model learn new rows and new labels, and save it again."""
     from labelspace.cli.update import run_update
 
-    run_update(model, more, fields=fields, n_threads=threads, as_json=as_json)
+    run_update(
+        model, more, fields=fields, vocabulary=vocabulary, n_threads=threads, as_json=as_json
+    )
 
 
 @app.command(name="map")

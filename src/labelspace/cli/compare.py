@@ -33,6 +33,7 @@ def run_compare(
     out: Path | None,
     *,
     fields: Fields | None = None,
+    vocabulary: Path | None = None,
     seed: int,
     n_threads: int | None,
     A: float,
@@ -49,7 +50,7 @@ def run_compare(
         if out is not None:
             folders.check_replaceable(out / name)
     check_readable(test_path)
-    corpus = read_to_learn(train_path, fields)
+    corpus = read_to_learn(train_path, fields, vocabulary)
     rows: list[dict[str, Any]] = []
     tested = None
     for name in names:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from labelspace import progress
 from labelspace.cli import output
 from labelspace.data import Corpus, read_corpus
 from labelspace.data.formats.fields import Fields
-from labelspace.errors import DataError
+from labelspace.data.formats.vocabulary_file import vocabulary_for
+from labelspace.errors import DataError, UsageError
 from labelspace.tagger import Tagger
 
 
@@ -20,8 +24,17 @@ def load_tagger(folder: Path, n_threads: int | None = None) -> Tagger:
     return tagger
 
 
-def read_to_learn(path: Path, fields: Fields | None = None) -> Corpus:
-    """Read a corpus to learn from; one without rows or without features is an error."""
+def read_to_learn(
+    path: Path,
+    fields: Fields | None = None,
+    vocabulary: Path | None = None,
+    language: str | None = None,
+) -> Corpus:
+    """Read a corpus to learn from; one without rows or without features is an error.
+
+    Its vocabulary is the one given, or one beside the corpus; ``language`` is that of its names
+    where none is asked for.
+    """
     with progress.task(f"Reading {path}"):
         corpus = read_corpus(path, fields=fields)
     say_what_was_guessed(corpus, path)
@@ -29,7 +42,27 @@ def read_to_learn(path: Path, fields: Fields | None = None) -> Corpus:
         raise DataError(f"{path} has no rows: give a corpus with at least one.")
     if corpus.X is not None and corpus.n_features == 0:
         raise DataError(f"{path} has no features: give a corpus with at least one.")
-    return corpus
+    return with_vocabulary(corpus, path, vocabulary, language)
+
+
+def with_vocabulary(
+    corpus: Corpus, path: Path, given: Path | None = None, language: str | None = None
+) -> Corpus:
+    """Return a corpus with its vocabulary; labels that are the same by it become one."""
+    corpus.vocabulary, corpus.label_keys = vocabulary_for(path, corpus.label_names, given)
+    if corpus.vocabulary is None:
+        if language is not None:
+            raise UsageError("--language needs a vocabulary: give one with --vocabulary FILE.")
+        return corpus
+    corpus.vocabulary.default_language = corpus.vocabulary.check_language(language)
+    if corpus.label_keys is not None or corpus.label_names is None:
+        return corpus
+    entry = corpus.vocabulary.match(corpus.label_names)
+    own = np.arange(len(entry))
+    known = entry >= 0
+    first = np.full(len(corpus.vocabulary), len(entry))
+    np.minimum.at(first, entry[known], own[known])
+    return _merged(corpus, np.where(known, first[entry], own), path)
 
 
 def read_for(
@@ -61,6 +94,19 @@ def read_for(
             f"{path} holds text, but this model was trained on features: give a corpus with the "
             f"same {ranker.n_features_in_:,} features."
         )
+    if corpus.label_names is None or tagger.vocabulary_ is None:
+        return corpus
+    target = np.arange(corpus.n_labels)
+    for label in range(ranker.n_labels_, corpus.n_labels):  # other names of labels it has
+        found = tagger.catalog.find_one(corpus.label_names[label])
+        target[label] = label if found is None else found
+    return _merged(corpus, target, path)
+
+
+def _merged(corpus: Corpus, target: NDArray[np.int64], path: str | Path) -> Corpus:
+    if n_merged := int((target != np.arange(len(target))).sum()):
+        output.say(f"{path}: {n_merged:,} labels are others by another name, and go with them.")
+        return corpus.with_merged_labels(target)
     return corpus
 
 

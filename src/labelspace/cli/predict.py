@@ -11,7 +11,7 @@ from typing import Any
 from labelspace.calibration import checked_threshold
 from labelspace.cli import output
 from labelspace.cli.inputs import load_tagger, read_for
-from labelspace.cli.reasons import explained, lines_about
+from labelspace.cli.reasons import explained, label_text, lines_about
 from labelspace.cli.tagged_table import job_of, write_tagged
 from labelspace.data.formats.compression import HEAD_SIZE, check_readable
 from labelspace.data.formats.fields import Fields, find_roles
@@ -19,6 +19,7 @@ from labelspace.data.formats.table import CellReader, Table
 from labelspace.data.piped import LinesTable, open_piped
 from labelspace.data.read import stream_table
 from labelspace.errors import DataError, UsageError
+from labelspace.label_catalog import LabelChoice
 from labelspace.tagger import Tagger
 from labelspace.topk import TopK
 
@@ -34,19 +35,22 @@ def run_predict(
     k: int | None,
     threshold: str | None,
     explain: bool = False,
+    language: str | None = None,
+    broader: str = "keep",
     n_threads: int | None,
     as_json: bool,
 ) -> None:
     """Print, or write to the file ``out``, what a model gives to the rows of ``source``."""
     tagger = load_tagger(model, n_threads)
-    k, least = tagger.limits(k, checked_threshold(threshold))
+    choice = tagger.choice(k, checked_threshold(threshold), language, broader)
+    about = {"k": choice.k, "threshold": choice.least}
     given = fields or Fields()
     if out is not None and explain:
         raise UsageError("--out writes tags without reasons: leave --out or --explain out.")
     if out is not None:
-        n_rows = _write(model, tagger, source, out, given, k, least)
+        n_rows = _write(model, tagger, source, out, given, choice)
         if as_json:
-            output.print_json({"n": n_rows, "k": k, "threshold": least, "out": str(out)})
+            output.print_json({"n": n_rows, **about, "out": str(out)})
         else:
             print(f"{out}: {n_rows:,} rows with their tags")
         return
@@ -54,24 +58,24 @@ def run_predict(
     read = _rows(tagger, source, given, ids)
     rows: Iterator[list[dict[str, Any]]] = (
         [
-            {**_named(tagger, label), "score": round(score, 6)}
-            for label, score in top.given(row, least)
+            {**choice.about(label), "score": round(score, 6)}
+            for label, score in choice.given(top, row)
         ]
-        for top in _ranked(tagger, read, k)
+        for top in _ranked(tagger, read, choice.n_ranked)
         for row in range(len(top))
     )
     if explain:
-        rows = explained(tagger, read, k, least, lambda label: _named(tagger, label))
+        rows = explained(tagger, read, choice)
     if as_json:
         found = list(rows)
-        about = {"n": len(found), "k": k, "threshold": least, "predictions": found}
-        output.print_json({**about, "ids": ids} if ids else about)
+        told = {"n": len(found), **about, "predictions": found}
+        output.print_json({**told, "ids": ids} if ids else told)
         return
     for labels in rows:
         if explain:
             print("\n".join(line for one in labels for line in lines_about(one)) + "\n")
             continue
-        shown = (f"{label.get('name', label['label'])}\t{label['score']:.4f}" for label in labels)
+        shown = (f"{label_text(label)}\t{label['score']:.4f}" for label in labels)
         print("\t".join(shown), flush=source == STANDARD_INPUT)
 
 
@@ -81,8 +85,7 @@ def _write(
     source: str,
     out: Path,
     fields: Fields,
-    k: int,
-    least: float | None,
+    choice: LabelChoice,
 ) -> int:
     job = None
     if source == STANDARD_INPUT:
@@ -98,17 +101,8 @@ def _write(
                 "out, or add --json."
             )
         table = found
-        job = job_of(model, path, {"fields": repr(fields), "k": k, "least": least})
-    return write_tagged(
-        tagger,
-        table,
-        out,
-        lambda label: _named(tagger, label),
-        job,
-        fields=fields,
-        k=k,
-        least=least,
-    )
+        job = job_of(model, path, {"fields": repr(fields), **choice._asdict(), "catalog": None})
+    return write_tagged(tagger, table, out, choice, job, fields=fields)
 
 
 def _ranked(tagger: Tagger, rows: Any, k: int) -> Iterator[TopK]:
@@ -151,12 +145,3 @@ def _piped(tagger: Tagger, fields: Fields) -> Table:
     if not isinstance(table, LinesTable):
         output.say(f"{table.path} is read as a corpus ({table.how}); its labels are left out.")
     return table
-
-
-def _named(tagger: Tagger, label: int) -> dict[str, Any]:
-    """Return the number of a label and, where it has one, its name."""
-    return {"label": label, **_name(tagger, label)}
-
-
-def _name(tagger: Tagger, label: int) -> dict[str, Any]:
-    return {} if tagger.labels_.names is None else {"name": tagger.labels_.name(label)}

@@ -38,7 +38,6 @@ LabelColumns = Annotated[
 NoHeader = Annotated[
     bool, typer.Option("--no-header", help="The first row is data; columns are 1, 2, 3, ….")
 ]
-
 _OPTIONS: dict[str, tuple[Any, Any]] = {
     "text": (Text, None),
     "labels": (Labels, None),

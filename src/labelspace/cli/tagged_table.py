@@ -16,6 +16,7 @@ from labelspace.data.formats.table import CellReader, Table
 from labelspace.data.parts import ROWS, TableParts
 from labelspace.data.tagged import TaggedRow, tagged_format
 from labelspace.errors import DataError
+from labelspace.label_catalog import LabelChoice
 from labelspace.store.folders import MANIFEST
 from labelspace.tagger import Tagger
 
@@ -24,18 +25,15 @@ def write_tagged(
     tagger: Tagger,
     table: Table,
     target: Path,
-    named: Callable[[int], dict[str, Any]],
+    choice: LabelChoice,
     job: dict[str, Any] | None,
     *,
     fields: Fields,
-    k: int,
-    least: float | None,
 ) -> int:
     """Write the rows of ``table`` with their tags, and return how many there are.
 
     ``job`` is what the tags follow from: a run that was killed goes on if it is the same; None
-    where the rows cannot be read again. ``named`` gives name and, where there is one, key of a
-    label.
+    where the rows cannot be read again.
     """
     usual = tagger.fields_.label_separator if tagger.fields_ is not None else None
     written = tagged_format(target, table, tagger.label_names_ or (), usual)
@@ -53,7 +51,7 @@ def write_tagged(
             advance(n_rows)
         while block := list(islice(rows, ROWS)):
             texts = _texts(reader, table, block)
-            tagged = _tagged(tagger, texts, block, named, k, least, advance)
+            tagged = _tagged(tagger, texts, block, choice, advance)
             parts.add(lambda file, tagged=tagged: written.write_part(file, tagged))  # type: ignore[misc]
             n_rows += len(block)
     with progress.task(f"Writing {target}"):
@@ -83,16 +81,14 @@ def _tagged(
     tagger: Tagger,
     texts: list[str],
     block: list[Any],
-    named: Callable[[int], dict[str, Any]],
-    k: int,
-    least: float | None,
+    choice: LabelChoice,
     advance: Callable[[int], None],
 ) -> Iterator[TaggedRow]:
     at = 0
-    for top in tagger.ranked(texts, k):
+    for top in tagger.ranked(texts, choice.n_ranked):
         for row in range(len(top)):
-            given = top.given(row, least)
-            about = [named(label) for label, _ in given]
+            given = choice.given(top, row)
+            about = [choice.about(label) for label, _ in given]
             ids = [str(one.get("key", one["label"])) for one in about]
             tags = [str(one.get("name", one["label"])) for one in about]
             yield TaggedRow(block[at][1], tags, ids, [score for _, score in given])

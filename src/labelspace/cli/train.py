@@ -26,6 +26,8 @@ def run_train(
     *,
     features: Any = None,
     fields: Fields | None = None,
+    vocabulary: Path | None = None,
+    language: str | None = None,
     valid: Path | None,
     as_json: bool,
 ) -> None:
@@ -34,7 +36,7 @@ def run_train(
     folders.check_replaceable(out)
     if valid is not None:
         check_readable(valid)
-    read = read_to_learn(corpus, fields)
+    read = read_to_learn(corpus, fields, vocabulary, language)
     if features is not None and read.texts is None:
         raise UsageError(f"--features is for texts, but {corpus} holds features: leave it out.")
     tagger, result = train(read, method, parameters, features)
@@ -58,6 +60,11 @@ def run_train(
         f"{result['train_seconds']:.1f} s ({result['cpu_seconds']:.1f} s of CPU), "
         f"{result['model_mib']:.1f} MiB in {out}"
     )
+    if "n_vocabulary" in result:
+        print(
+            f"Vocabulary: {result['n_vocabulary']:,} labels, "
+            f"{result['n_vocabulary_without_rows']:,} of them without a row"
+        )
     if valid is not None:
         output.print_table(f"On {valid}", by_k(result["valid"]))
 
@@ -72,13 +79,29 @@ def provenance_of(corpus: Path, cost: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def vocabulary_figures(tagger: Tagger) -> dict[str, int]:
+    """Return how many labels the vocabulary has, and how many of them no row has."""
+    known = tagger.vocabulary_
+    if known is None:
+        return {}
+    counts = tagger.estimator_.label_counts_[known.column_of]
+    n_without = int(((known.column_of < 0) | (counts == 0)).sum())
+    return {"n_vocabulary": len(known.vocabulary), "n_vocabulary_without_rows": n_without}
+
+
 def train(
     corpus: Corpus, method: str, parameters: dict[str, Any], features: Any = None
 ) -> tuple[Tagger, dict[str, Any]]:
     """Train a method on a corpus; return the tagger and what it cost."""
     with progress.task(f"Training {method} on {len(corpus):,} rows"), output.Meter() as meter:
         tagger = Tagger(method, features=features, **parameters)
-        tagger.fit(corpus.rows, corpus.Y, corpus.label_names)
+        tagger.fit(
+            corpus.rows,
+            corpus.Y,
+            corpus.label_names,
+            vocabulary=corpus.vocabulary,
+            label_keys=corpus.label_keys,
+        )
     tagger.fields_ = corpus.reading.fields if corpus.reading and corpus.reading.columns else None
     peak = output.Meter.peak_rss_mib()
     cost = {
@@ -86,6 +109,7 @@ def train(
         "n_examples": len(corpus),
         "n_features": tagger.estimator_.n_features_in_,
         "n_labels": corpus.n_labels,
+        **vocabulary_figures(tagger),
         "train_seconds": round(meter.wall_seconds, 3),
         "cpu_seconds": round(meter.cpu_seconds, 3),
         "peak_rss_mib": None if peak is None else round(peak, 1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from labelspace.errors import DataError, LabelspaceWarning
 
 if TYPE_CHECKING:
     from labelspace.data.formats.table import Reading
+    from labelspace.vocabulary import Vocabulary
 
 
 @dataclass(eq=False)
@@ -39,6 +40,8 @@ class Corpus:
         The examples' identifiers, where their file has any.
     reading : Reading, or None
         How the file was understood, where it was a table.
+    vocabulary : Vocabulary, or None
+        What the labels are called, where that was read; ``label_keys`` are the keys of the columns.
 
     Examples
     --------
@@ -61,6 +64,8 @@ class Corpus:
     feature_names: list[str] | None = None
     ids: Sequence[str] | None = None
     reading: Reading | None = None
+    vocabulary: Vocabulary | None = None
+    label_keys: list[str] | None = None
 
     def __post_init__(self) -> None:
         self.Y = binary(csr_matrix(self.Y))
@@ -129,6 +134,29 @@ class Corpus:
             feature_names=self.feature_names,
             ids=taken(self.ids, chosen.tolist()) if self.ids is not None else None,
             reading=self.reading,
+            vocabulary=self.vocabulary,
+            label_keys=self.label_keys,
+        )
+
+    def with_merged_labels(self, target: NDArray[np.int64]) -> Corpus:
+        """Return the corpus with each label moved to the column ``target`` has for it.
+
+        Columns that nothing is moved to are left out, and their names.
+
+        >>> corpus = Corpus(None, csr_matrix([[1, 0, 1]]), ["a rose"], ["rose", "tulip", "Rosa"])
+        >>> merged = corpus.with_merged_labels(np.array([0, 1, 0]))
+        >>> merged.label_names, merged.labels_of(0)
+        (['rose', 'tulip'], ['rose'])
+        """
+        kept, column = np.unique(target, return_inverse=True)
+        Y = build_csr(self.Y.data, column[self.Y.indices], self.Y.indptr, len(kept))
+        Y.sum_duplicates()
+        names, keys = self.label_names, self.label_keys
+        return replace(
+            self,
+            Y=Y,
+            label_names=None if names is None else [names[label] for label in kept],
+            label_keys=None if keys is None else [keys[label] for label in kept],
         )
 
 

@@ -1,0 +1,82 @@
+"""What a tagger knows of its labels: names, keys, the vocabulary, and which of them are given."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+
+from labelspace.base import LabelRanker
+from labelspace.calibration import Threshold
+from labelspace.data.formats.vocabulary_file import read_vocabulary
+from labelspace.errors import LabelspaceWarning
+from labelspace.label_catalog import LabelCatalog, LabelChoice
+from labelspace.labels import LabelEncoder
+from labelspace.model_vocabulary import ModelVocabulary
+from labelspace.vocabulary import NOT_THERE, Vocabulary
+
+
+class LabelHolder:
+    """The labels of a fitted ``Tagger``."""
+
+    estimator_: LabelRanker
+
+    @property
+    def labels_(self) -> LabelEncoder:
+        if not hasattr(self, "estimator_"):
+            raise AttributeError("labels_ is there once the tagger is fitted")
+        return self.estimator_._labels
+
+    @property
+    def vocabulary_(self) -> ModelVocabulary | None:
+        return self.labels_.vocabulary
+
+    @property
+    def label_names_(self) -> list[str] | None:
+        names = self.labels_.names
+        return None if names is None else [str(name) for name in names]
+
+    @property
+    def catalog(self) -> LabelCatalog:
+        """The labels by key and name, and what is broader."""
+        return LabelCatalog(self.labels_)
+
+    def use_vocabulary(self, vocabulary: Vocabulary | str | os.PathLike[str]) -> None:
+        """Take another vocabulary (or the first), which may also come from a file."""
+        self.labels_.vocabulary = model_vocabulary(vocabulary, self.labels_)
+
+    def choice(
+        self,
+        k: int | None = None,
+        threshold: Threshold = None,
+        language: str | None = None,
+        broader: str = "keep",
+    ) -> LabelChoice:
+        """Return how labels are chosen from a ranking and named; parameters as for ``tag_many``."""
+        self.catalog.check_language(language)
+        self.catalog.check_broader(broader)
+        return LabelChoice(self.catalog, *self.limits(k, threshold), language, broader)
+
+    def limits(self, k: int | None = None, threshold: Threshold = None) -> tuple[int, float | None]:
+        """Return how many labels are given at most, and the score that they need."""
+        return self.estimator_.limits(k, threshold)
+
+
+def model_vocabulary(
+    vocabulary: Vocabulary | str | os.PathLike[str],
+    labels: LabelEncoder,
+    keys: Sequence[str] | None = None,
+) -> ModelVocabulary:
+    """Return a vocabulary, or the one in a file, with the columns that its labels have."""
+    if not isinstance(vocabulary, Vocabulary):
+        vocabulary = read_vocabulary(vocabulary)
+    names = [labels.name(label) for label in range(labels.n_labels)]
+    known = ModelVocabulary(vocabulary, names, keys)
+    if labels.n_labels and (known.entry_of == NOT_THERE).all():
+        warnings.warn(
+            f"None of the {labels.n_labels:,} labels, such as '{names[0][:80]}', is a key or a "
+            "name in the vocabulary.",
+            LabelspaceWarning,
+            stacklevel=3,
+        )
+    return known
