@@ -346,6 +346,8 @@ def test_labels_of_another_file_are_separated_as_the_models(
         return
     with pytest.raises(DataError, match=expected):
         read_corpus(paths[1], kept_fields=reading.fields)
+    asked = {"kept_fields": reading.fields, "n_labels": 2, "needs_labels": False}
+    assert read_corpus(paths[1], **asked).texts == ["Roses"]  # to tag it, labels do not matter
 
 
 def test_a_separator_that_was_given_is_kept_as_given(tmp_path: Path) -> None:

@@ -123,6 +123,8 @@ def read_table(
     """Read a table into a corpus of text."""
     kept = None if table.has_fixed_columns else wanted.fields
     roles = find_roles(table.columns, given, kept, table.path, needs_labels)
+    if not needs_labels and wanted.n_labels is not None:
+        roles = replace(roles, labels=None, label_columns=())  # a model only tags the rows
     reader = CellReader(roles, table.columns)
     rows = table.rows()
     first = list(islice(rows, SAMPLE))
