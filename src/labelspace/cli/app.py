@@ -67,8 +67,7 @@ def train(
     vocabulary: VocabularyFile = None,
     language: Language = None,
     as_json: Json = False,
-    *,
-    fields: Any,
+    fields: Any = None,
 ) -> None:
     """Train a model and save it."""
     from labelspace.cli.set_option import parse_features, parse_parameters
@@ -102,8 +101,7 @@ def evaluate(
         bool, typer.Option("--by-frequency", help="Also recall by how often labels occur.")
     ] = False,
     as_json: Json = False,
-    *,
-    fields: Any,
+    fields: Any = None,
 ) -> None:
     """Evaluate a model: P@k, nDCG@k, PSP@k, PSnDCG@k in percent."""
     from labelspace.cli.evaluate import run_evaluate
@@ -156,8 +154,7 @@ def predict(
     add_broader: AddBroader = False,
     threads: Threads = None,
     as_json: Json = False,
-    *,
-    fields: Any,
+    fields: Any = None,
 ) -> None:
     """Print the best labels of each row, with scores, or write them into a table."""
     from labelspace.cli.predict import run_predict
@@ -192,8 +189,7 @@ def compare(
     a: PropensityA = 0.55,
     b: PropensityB = 1.5,
     as_json: Json = False,
-    *,
-    fields: Any,
+    fields: Any = None,
 ) -> None:
     """Train several methods on the same corpus and show a leaderboard."""
     from labelspace.cli.compare import run_compare
@@ -235,8 +231,7 @@ def info(
         bool, typer.Option("--files", help="Also a model's files, with checksums.")
     ] = False,
     as_json: Json = False,
-    *,
-    fields: Any,
+    fields: Any = None,
 ) -> None:
     """Describe a corpus or a model."""
     from labelspace.cli.info import run_info
@@ -252,8 +247,7 @@ def convert(
         Path, typer.Argument(metavar="OUT", help="Corpus to write; its name says the format.")
     ],
     as_json: Json = False,
-    *,
-    fields: Any,
+    fields: Any = None,
 ) -> None:
     """Write a corpus in another format."""
     from labelspace.cli.convert import run_convert
@@ -269,8 +263,7 @@ def update(
     threads: Threads = None,
     vocabulary: VocabularyFile = None,
     as_json: Json = False,
-    *,
-    fields: Any,
+    fields: Any = None,
 ) -> None:
     """Let a model learn new rows and new labels, and save it again."""
     from labelspace.cli.update import run_update
