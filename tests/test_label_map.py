@@ -31,6 +31,13 @@ def test_parents_are_the_narrowest_labels_that_hold_a_label():
     assert (relations.nearest[4] == -1).all()
 
 
+def test_a_vocabulary_says_what_the_parents_are_where_these_are_more_frequent():
+    alike = csr_matrix(np.eye(4, dtype=np.float32))
+    counts = np.array([5, 3, 2, 4])
+    relations = Relations(alike, counts, [[1], [0], [0, 1], []])
+    assert relations.parent.tolist() == [NO_PARENT, 0, 1, NO_PARENT]
+
+
 @given(st.integers(1, 60), st.integers(0, 10**6))
 def test_a_layout_is_the_same_each_time_with_rarer_labels_further_out(n: int, seed: int):
     rng = np.random.default_rng(seed)

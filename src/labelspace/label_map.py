@@ -13,6 +13,7 @@ the layout takes no more than a few passes over the labels and is the same every
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,6 +80,15 @@ def label_profiles(estimator: LabelRanker) -> csr_matrix | None:
 class Relations:
     """Nearest labels and parents of all labels.
 
+    Parameters
+    ----------
+    profiles : csr_matrix or None
+        A row for each label that says what it is like.
+    counts : ndarray of shape (n_labels,)
+    broader : sequence of sequences of int, optional
+        For each label those that a vocabulary has above it. The rarest that is more frequent than
+        the label is its parent, whatever it is like.
+
     Attributes
     ----------
     nearest : ndarray of shape (n_labels, N_NEAREST)
@@ -92,7 +102,12 @@ class Relations:
         How many rows have each label.
     """
 
-    def __init__(self, profiles: csr_matrix | None, counts: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        profiles: csr_matrix | None,
+        counts: NDArray[np.int64],
+        broader: Sequence[Sequence[int]] = (),
+    ) -> None:
         n_labels = len(counts)
         self.nearest = np.full((n_labels, N_NEAREST), -1, dtype=np.int64)
         self.similarity = np.zeros((n_labels, N_NEAREST), dtype=np.float32)
@@ -105,6 +120,11 @@ class Relations:
             others = csr_matrix(unit.T)
             for start in range(0, n_labels, BLOCK):
                 self._relate(start, csr_matrix(unit[start : start + BLOCK] @ others))
+
+        for label, above in enumerate(broader):
+            ranks = [(self.rank[one], one) for one in above if self.rank[one] < self.rank[label]]
+            if ranks:
+                self.parent[label] = max(ranks)[1]
 
     def _relate(self, start: int, alike: csr_matrix) -> None:
         rows = np.repeat(np.arange(alike.shape[0]) + start, np.diff(alike.indptr))

@@ -94,6 +94,8 @@ def test_predict_gives_keys_hides_broader_labels_and_adds_them(garden, tmp_path)
         ("Pflanze", "http://example.org/plant"),
         ("Rose", "http://example.org/rose"),
     ]
+    both = ("--hide-broader", "--add-broader")
+    assert "contradict each other" in run("predict", model, train, *both, code=2)
     assert "no names in 'fi': it has" in run("predict", model, train, "--language", "fi", code=2)
 
 

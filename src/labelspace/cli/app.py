@@ -11,15 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from labelspace import __version__
-from labelspace.cli.options import (
-    AddBroader,
-    Features,
-    HideBroader,
-    Language,
-    Method,
-    Settings,
-    VocabularyFile,
-)
+from labelspace.cli import options as opt
 from labelspace.cli.table_options import reads_tables
 from labelspace.cli.verbs import Verbs
 from labelspace.errors import UsageError
@@ -56,16 +48,16 @@ def _top(
 def train(
     corpus: Annotated[Path, typer.Argument(metavar="TRAIN", help="Corpus to learn from.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")],
-    method: Method = None,
+    method: opt.Method = None,
     seed: Seed = 0,
     threads: Threads = None,
     valid: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Corpus to evaluate on after training.")
     ] = None,
-    settings: Settings = None,
-    features: Features = None,
-    vocabulary: VocabularyFile = None,
-    language: Language = None,
+    settings: opt.Settings = None,
+    features: opt.Features = None,
+    vocabulary: opt.VocabularyFile = None,
+    language: opt.Language = None,
     as_json: Json = False,
     fields: Any = None,
 ) -> None:
@@ -149,9 +141,9 @@ def predict(
     explain: Annotated[
         bool, typer.Option("--explain", help="Also what spoke for each label: words, texts.")
     ] = False,
-    language: Language = None,
-    hide_broader: HideBroader = False,
-    add_broader: AddBroader = False,
+    language: opt.Language = None,
+    hide_broader: opt.HideBroader = False,
+    add_broader: opt.AddBroader = False,
     threads: Threads = None,
     as_json: Json = False,
     fields: Any = None,
@@ -168,7 +160,7 @@ def predict(
         threshold=threshold,
         explain=explain,
         language=language,
-        broader="hide" if hide_broader else "add" if add_broader else "keep",
+        broader=opt.broader_of(hide_broader, add_broader),
         n_threads=threads,
         as_json=as_json,
     )
@@ -185,7 +177,7 @@ def compare(
     ] = None,
     seed: Seed = 0,
     threads: Threads = None,
-    vocabulary: VocabularyFile = None,
+    vocabulary: opt.VocabularyFile = None,
     a: PropensityA = 0.55,
     b: PropensityB = 1.5,
     as_json: Json = False,
@@ -261,7 +253,7 @@ def update(
     model: ModelFolder,
     more: Annotated[Path, typer.Argument(metavar="MORE", help="Corpus with new rows.")],
     threads: Threads = None,
-    vocabulary: VocabularyFile = None,
+    vocabulary: opt.VocabularyFile = None,
     as_json: Json = False,
     fields: Any = None,
 ) -> None:

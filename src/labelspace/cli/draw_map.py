@@ -66,7 +66,10 @@ def drawing_of(tagger: Tagger) -> Drawing:
     """Return what to draw of a model's labels; labels without rows have no place on it."""
     estimator = tagger.estimator_
     profiles = label_profiles(estimator)
-    kind, labels, places = label_map(estimator, Relations(profiles, estimator.label_counts_))
+    kind, labels, places = label_map(
+        estimator,
+        Relations(profiles, estimator.label_counts_, tagger.catalog.parents(estimator.n_labels_)),
+    )
     if kind == "tree" and profiles is None:
         raise UsageError(
             f"{type(estimator).__name__} keeps nothing by which its labels could be drawn: train "
@@ -78,7 +81,7 @@ def drawing_of(tagger: Tagger) -> Drawing:
     }
     return Drawing(
         places.astype(np.float64),
-        [tagger.labels_.name(label) for label in labels.tolist()],
+        [tagger.catalog.name(label) for label in labels.tolist()],
         estimator.label_counts_[labels],
         kind,
         f"{labels.size:,} {where[kind]}",

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from labelspace.errors import UsageError
 from labelspace.registry import METHODS
 
 Settings = Annotated[
@@ -39,3 +40,10 @@ HideBroader = Annotated[
     bool, typer.Option("--hide-broader", help="Leave out labels broader than another given.")
 ]
 AddBroader = Annotated[bool, typer.Option("--add-broader", help="Give all broader labels as well.")]
+
+
+def broader_of(hide: bool, add: bool) -> str:
+    """Return what is done with broader labels; both at once is an error."""
+    if hide and add:
+        raise UsageError("--hide-broader and --add-broader contradict each other: give one.")
+    return "hide" if hide else "add" if add else "keep"

@@ -96,7 +96,8 @@ def _taken(served: Served) -> tuple[_Made, Any]:
 
 def _make(made: _Made, profiles: Any) -> None:
     made.search = LabelSearch(made.names, made.counts)
-    made.relations = Relations(profiles, made.counts)
+    broader = made.served.catalog.parents(len(made.names))
+    made.relations = Relations(profiles, made.counts, broader)
     made.map = label_map(made.served.estimator, made.relations)
 
 
@@ -104,11 +105,10 @@ def _found(made: _Made, label: int) -> dict[str, Any]:
     assert made.relations is not None
     near = zip(made.relations.nearest[label], made.relations.similarity[label], strict=True)
     return {
-        "label": label,
-        "name": made.names[label],
+        **made.served.about(label),
         "count": int(made.counts[label]),
         "nearest": [
-            {"label": int(other), "name": made.names[other], "similarity": round(float(alike), 4)}
+            {**made.served.about(int(other)), "similarity": round(float(alike), 4)}
             for other, alike in near
             if other >= 0
         ],

@@ -234,14 +234,17 @@ def _record(row: LearnRow, labels: list[Any]) -> Record:
 
 
 def _labels(served: Served, labels: Sequence[int | str]) -> list[Any]:
-    """Return labels as the log has them: names, or numbers where the model has no names."""
+    """Return labels as the log has them: names, or numbers where the model has no names.
+
+    A name that several labels have is logged as the key of the one that is meant.
+    """
     known = served.tagger.labels_
     has_names = known.names is not None
     told: list[Any] = []
     for label in labels:
-        column = known.find(label)
+        column = served.found(label)
         if column is not None:
-            told.append(known.name(column) if has_names else column)
+            told.append(_logged(served, column) if has_names else column)
         elif has_names and isinstance(label, str) and label.strip():
             told.append(label.strip())
         elif has_names:
@@ -249,6 +252,15 @@ def _labels(served: Served, labels: Sequence[int | str]) -> list[Any]:
         else:
             told.append(_new_number(served, label))
     return list(dict.fromkeys(told))
+
+
+def _logged(served: Served, column: int) -> str:
+    name, key = served.tagger.labels_.name(column), served.catalog.key(column)
+    if len(served.tagger.labels_.find_all(name)) == 1:
+        return name
+    if key is None:
+        raise Refusal(422, f"Several labels are called '{name[:80]}', and none has a key.")
+    return key
 
 
 def _new_number(served: Served, label: int | str) -> int:

@@ -58,6 +58,16 @@ THRESHOLD = (
 )
 
 
+LANGUAGE = (
+    "Language of the names, such as `de`, where labels have one in it; of a model that was trained "
+    "with a vocabulary."
+)
+BROADER = (
+    "`hide` leaves out labels that are broader than another one given, `add` gives all labels that "
+    "are broader as well; of a model whose vocabulary says what is broader."
+)
+
+
 class Request(BaseModel):
     """What all requests have in common: nothing in them is ignored or bent to fit."""
 
@@ -92,11 +102,15 @@ class TagRequest(Row):
     )
     threshold: float | Goal | None = Field(default=None, description=THRESHOLD)
     allow: Annotated[list[LabelRef], Field(max_length=MAX_LISTED)] | None = Field(
-        default=None, description="Give only these labels (names or numbers)."
+        default=None, description="Give only these labels (keys, names or numbers)."
     )
     exclude: Annotated[list[LabelRef], Field(max_length=MAX_LISTED)] = Field(
-        default_factory=list, description="Never give these labels (names or numbers)."
+        default_factory=list, description="Never give these labels (keys, names or numbers)."
     )
+    language: Annotated[str, Field(pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,4}$")] | None = (
+        Field(default=None, description=LANGUAGE)
+    )
+    broader: Literal["keep", "hide", "add"] = Field(default="keep", description=BROADER)
     explain: StrictBool = Field(default=False, description="Also say why each label was given.")
 
 
@@ -104,7 +118,7 @@ class LearnRow(Row):
     """A row to learn, with its labels; an unknown name is a new label."""
 
     labels: Annotated[list[LabelRef], Field(max_length=MAX_LISTED)] = Field(
-        description="The row's labels: names, or numbers of labels that the model knows."
+        description="The row's labels: keys or names, or numbers of labels that the model knows."
     )
 
 
@@ -124,6 +138,7 @@ class NamedLabel(Answer):
     """A label; ``name`` is its number, as text, where the model has no names."""
 
     label: int
+    key: str | None = Field(default=None, description="Its key in the vocabulary, if it has one.")
     name: str
 
 

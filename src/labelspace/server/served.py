@@ -14,7 +14,8 @@ from scipy.sparse import csr_matrix
 
 from labelspace import store, threads
 from labelspace.base import LabelRanker
-from labelspace.errors import UsageError
+from labelspace.errors import AmbiguousLabel, UsageError
+from labelspace.label_catalog import LabelCatalog
 from labelspace.registry import method_name
 from labelspace.server.refusal import Refusal
 from labelspace.server.row_reader import RowReader
@@ -125,20 +126,42 @@ class Served:
             score = (1.0 + score) / 2.0
         return min(1.0, max(0.0, score))
 
+    @property
+    def catalog(self) -> LabelCatalog:
+        """The labels by key and name, and what is broader."""
+        return self.tagger.catalog
+
     def name(self, label: int) -> str:
         """Return the name of a label, or its number as text."""
-        return self.tagger.labels_.name(label)
+        return self.catalog.name(label)
+
+    def about(self, label: int, language: str | None = None) -> dict[str, Any]:
+        """Return number and name of a label, and its key where it has one."""
+        key, name = self.catalog.key(label), self.catalog.name(label, language)
+        return {"label": label, "name": name} | ({} if key is None else {"key": key})
 
     def known_labels(self, labels: Sequence[int | str]) -> list[int]:
-        """Return the numbers of labels; one that is not there is a 404."""
+        """Return the numbers of labels, but for those that only the vocabulary has.
+
+        One that is in neither is a 404, and a name that several have is a 422 that tells them.
+        """
         found = []
         for label in labels:
-            column = self.tagger.labels_.find(label)
+            column = self.found(label)
+            if column is None and self.catalog.knows(label):
+                continue
             if column is None:
                 shown = str(label) if len(str(label)) <= 80 else str(label)[:79] + "…"
                 raise Refusal(404, f"There is no label '{shown}': see GET /v1/labels?q=.")
             found.append(column)
         return found
+
+    def found(self, label: int | str) -> int | None:
+        """Return the number of a label, given by key, name or number, if it is there."""
+        try:
+            return self.catalog.find(label)
+        except AmbiguousLabel as error:
+            raise Refusal(422, str(error)) from None
 
     def limits(self, k: int | None, threshold: float | str | None) -> tuple[int, float | None]:
         """Return how many labels to give and the score that they need."""

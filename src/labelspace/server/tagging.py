@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from labelspace.errors import UsageError
 from labelspace.server.batcher import Batcher
+from labelspace.server.refusal import Refusal
 from labelspace.server.schemas import TagRequest
 from labelspace.server.served import Ranked, Served
 from labelspace.server.why import explain
@@ -36,8 +39,11 @@ class LabelFilter:
         self.threshold = -math.inf if least is None else least
         self.allowed = None if asked.allow is None else set(served.known_labels(asked.allow))
         self.excluded = set(served.known_labels(asked.exclude))
+        self.language, self.broader = asked.language, asked.broader
+        self._check_vocabulary()
         if self.allowed is None:
-            self.n_ranked = self.k + len(self.excluded)
+            n_wanted = served.catalog.n_ranked(self.k, self.broader)
+            self.n_ranked = n_wanted + len(self.excluded)
         else:
             # An allowed label may be ranked anywhere.
             self.n_ranked = max(1, served.n_labels)
@@ -48,14 +54,27 @@ class LabelFilter:
 
     def chosen(self, labels: list[int], scores: list[float]) -> list[tuple[int, float]]:
         """Return what is wanted of one row's ranking."""
-        found: list[tuple[int, float]] = []
-        for label, score in zip(labels, scores, strict=True):
-            if label == NO_LABEL or score < self.threshold or len(found) == self.k:
-                break
-            if label in self.excluded or (self.allowed is not None and label not in self.allowed):
-                continue
-            found.append((label, score))
+        found = self._served.catalog.choose(self._wanted(labels, scores), self.k, self.broader)
+        if self.broader == "add":
+            return [pair for pair in found if self._is_wanted(pair[0])]
         return found
+
+    def _wanted(self, labels: list[int], scores: list[float]) -> Iterator[tuple[int, float]]:
+        for label, score in zip(labels, scores, strict=True):
+            if label == NO_LABEL or score < self.threshold:
+                return
+            if self._is_wanted(label):
+                yield label, score
+
+    def _is_wanted(self, label: int) -> bool:
+        return label not in self.excluded and (self.allowed is None or label in self.allowed)
+
+    def _check_vocabulary(self) -> None:
+        try:
+            self._served.catalog.check_language(self.language)
+            self._served.catalog.check_broader(self.broader)
+        except UsageError as error:
+            raise Refusal(409, str(error)) from None
 
 
 def answer_of(ranked: Ranked, row: int, wanted: LabelFilter) -> dict[str, Any]:
@@ -65,8 +84,7 @@ def answer_of(ranked: Ranked, row: int, wanted: LabelFilter) -> dict[str, Any]:
     return {
         "labels": [
             {
-                "label": label,
-                "name": served.name(label),
+                **served.about(label, wanted.language),
                 "score": round(score, 6),
                 "probability": round(served.probability(score), 6),
             }

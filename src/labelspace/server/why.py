@@ -97,8 +97,8 @@ def _shown(served: Served, reason: Reason) -> dict[str, Any]:
     told: dict[str, Any] = {"kind": reason.kind, "weight": round(reason.weight, 6)}
     if reason.kind == "example":
         text, labels = served.example(reason.id)
-        named = [{"label": label, "name": served.name(label)} for label in labels]
+        named = [served.about(label) for label in labels]
         return {**told, "id": reason.id, "text": text, "labels": named}
     if reason.kind == "feature":
         return {**told, "id": reason.id, "name": served.tagger.feature_name(reason.id)}
-    return {**told, "label": reason.id, "name": served.name(reason.id)}
+    return {**told, **served.about(reason.id)}

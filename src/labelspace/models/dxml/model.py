@@ -58,7 +58,8 @@ class DXML(VotingRanker):
         "best" is what measures best; "paper" has the setting of the paper.
     hierarchy : str or sparse matrix, optional
         A label graph that is known, instead of the one that the rows show: a file of
-        ``parent<TAB>child`` lines with names (or numbers) of labels, or a matrix of edges.
+        ``parent<TAB>child`` lines with names (or numbers) of labels, or a matrix of edges. A
+        ``Tagger`` takes ``"vocabulary"`` for the broader labels of its vocabulary.
     n_learners : int, optional
         Networks that are learned and vote together.
     dim : int, optional
