@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from labelspace import responses
+from labelspace import Tagger, responses
 from labelspace.models import HierarchicalXC, LabelSpace, NearestNeighbors, OneVsAll
 from tests.planted import planted_corpus
 
@@ -77,6 +77,20 @@ def test_scorers_of_scikit_learn_rank_by_it(name: str) -> None:
     assert get_scorer("average_precision")(fitted, X, two) == pytest.approx(
         average_precision_score(two, fitted.decision_function(X))
     )
+
+
+def test_a_tagger_answers_for_texts() -> None:
+    texts = ["a red ball", "a green ball", "a red cube", "a green cube"] * 3
+    labels = [["red", "round"], ["green", "round"], ["red"], ["green"]] * 3
+    tagger = Tagger().fit(texts, labels)
+    probabilities = tagger.predict_proba(["a red cube"])
+    best = tagger.predict_topk(["a red cube"], 1)
+    assert probabilities.shape == (1, 3)
+    assert probabilities[0, best.labels[0, 0]] == pytest.approx(best.scores[0, 0])
+    other = Tagger("knn").fit(texts, labels)
+    assert other.decision_function(["a red cube"]).shape == (1, 3)
+    assert not hasattr(other, "predict_proba")
+    assert not hasattr(Tagger(), "predict_proba")
 
 
 def test_classes_can_be_calibrated() -> None:

@@ -64,6 +64,20 @@ class Responses:
         return scores / np.where(sums > 0, sums, 1.0)
 
 
+class TaggerResponses:
+    """The same for texts: what the estimator of a tagger answers to their features."""
+
+    @available_if(lambda self: hasattr(self.estimator_, "decision_function"))
+    def decision_function(self: Any, rows: Any) -> Any:
+        """Return the score of every label for each row, as the estimator gives them."""
+        return self.estimator_.decision_function(self.features_of(rows))
+
+    @available_if(lambda self: self.estimator_.gives_probabilities)
+    def predict_proba(self: Any, rows: Any) -> Any:
+        """Return the probability of every label for each row, where the method has them."""
+        return self.estimator_.predict_proba(self.features_of(rows))
+
+
 def _learned_classes(estimator: Any) -> bool:
     return hasattr(estimator, "_labels") and estimator._labels.kind == "classes"
 

@@ -30,6 +30,7 @@ from labelspace.frames import given_labels, rows_of, tags_frame
 from labelspace.label_catalog import LabelCatalog, Tag
 from labelspace.label_holder import model_vocabulary
 from labelspace.labels import LabelEncoder
+from labelspace.responses import TaggerResponses
 from labelspace.topk import TopK
 from labelspace.vocabulary import Vocabulary
 
@@ -37,7 +38,7 @@ from labelspace.vocabulary import Vocabulary
 BLOCK = 4096
 
 
-class Tagger(NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
+class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
     """Tag texts, or rows of features, with labels learned from tagged ones.
 
     Parameters
