@@ -57,6 +57,13 @@ def test_csv_writes_lists_where_names_hold_every_mark(table: JsonTable) -> None:
     assert lines[1].split("\t")[4] == '"[""a"", ""b""]"'
 
 
+def test_csv_never_glues_tags_together(table: JsonTable) -> None:
+    format = tagged_format(Path("a.csv"), table, ["a", "b"])
+    part = BytesIO()
+    format.write_part(part, [TaggedRow([""] * 4, ["a; the first", "b"], ["1", "2"], [1.0, 0.5])])
+    assert part.getvalue().decode() == ',,,,"[""a; the first"", ""b""]",1;2,1;0.5\n'
+
+
 def test_json_keeps_cells_as_they_are(table: JsonTable) -> None:
     lines = [json.loads(line) for line in written("a.jsonl", table, []).splitlines()]
     assert lines[0] == {

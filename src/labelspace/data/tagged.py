@@ -80,7 +80,8 @@ class TaggedCsv(TaggedFormat):
         super().join(file, parts)
 
     def _joined(self, items: Sequence[str]) -> str:
-        if self._between == _LIST:
+        # Names of another language, or keys, may hold what is in no name that was looked at.
+        if self._between == _LIST or any(self._between in item for item in items):
             return json.dumps(items, ensure_ascii=False)
         return self._between.join(items)
 
