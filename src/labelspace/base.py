@@ -41,6 +41,7 @@ from labelspace.topk import NO_LABEL, TopK
 
 # Labels of a row at most where a threshold alone decides, and in any case.
 MOST_GIVEN, MOST_ASKED = 100, 1_000_000
+_FORM: dict[str, Any] = {"accept_sparse": "csr", "accept_large_sparse": True, "dtype": np.float32}
 
 Ranker = TypeVar("Ranker", bound="LabelRanker")
 
@@ -144,7 +145,7 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
             X = self._checked(X, reset=True)
             self._labels = LabelEncoder()
             Y = self._labels.learn(Y, X.shape[0])
-            if not Y.shape[1]:
+            if not Y.nnz:
                 raise DataError("There is no label to learn: give the labels of some rows.")
             self._set_label_counts(np.zeros(0, dtype=np.int64), 0, Y)
             with threads.limit(self.n_threads):
@@ -181,7 +182,9 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
         """Return the ``k`` best labels of each row with their scores, best first."""
         check_is_fitted(self, "_labels")
         k = self._asked(k)
-        X = self._checked(X, reset=False)
+        X = self._checked(X, reset=False, least=0)
+        if not X.shape[0]:
+            return TopK.empty(0, k)
         with threads.limit(self.n_threads):
             return self._predict_topk(X, min(k, self.n_labels_)).of_numbers().padded(k)
 
@@ -235,9 +238,9 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
                 f"n_reasons is {n_reasons!r}, but it counts reasons: give a whole number from 0."
             )
         top = self.predict_topk(X, k)
-        X = self._checked(X, reset=False)
+        X = self._checked(X, reset=False, least=0)
         with threads.limit(self.n_threads):
-            return self._explain(X, top, n_reasons)
+            return self._explain(X, top, n_reasons) if len(top) else []
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to the folder ``path``."""
@@ -319,20 +322,16 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
             raise UsageError(f"k is {k!r}, but it counts labels: give a whole number from 1.")
         return int(k)
 
-    def _checked(self, X: Any, *, reset: bool) -> csr_matrix:
+    def _checked(self, X: Any, *, reset: bool, least: int = 1) -> csr_matrix:
         names = None
         if isinstance(X, NamedColumns):
             X, names = X.values, list(X.names)
         elif is_frame(X):
             X, names = feature_frame(X, None if reset else vars(self)["feature_names_"])
-        X = validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=np.float32, accept_large_sparse=True
-        )
+        X = validate_data(self, X, reset=reset, ensure_min_samples=least, **_FORM)
         if names is not None and len(names) != X.shape[1]:
-            raise DataError(
-                f"There are {X.shape[1]} features but {len(names)} names of features: give one "
-                "for each."
-            )
+            what = f"There are {X.shape[1]} features but {len(names)} names of features"
+            raise DataError(f"{what}: give one for each.")
         if reset:
             self.feature_names_ = names
         return canonical(csr_matrix(X))
