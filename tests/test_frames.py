@@ -65,6 +65,8 @@ def test_a_frame_of_numbers_is_features_with_names(library: str) -> None:
     with pytest.raises(ValueError, match="order"):
         model.predict(turned)
     assert Tagger("knn").fit(X, LISTS).feature_name(1) == "high"
+    with pytest.raises(DataError, match="'text' of the features holds no numbers"):
+        model.fit(frame(library, {"wide": [1, 2, 3, 4], "text": TEXTS}), LISTS)
 
 
 @each_library

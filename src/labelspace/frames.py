@@ -85,6 +85,7 @@ def feature_frame(frame: Any, known: Sequence[str] | None) -> tuple[Any, list[st
     """
     frame = frame.collect() if _is_lazy(frame) else frame
     names = column_names(frame)
+    _check_numbers(frame)
     if library_of(frame) == "pandas":
         return frame, names  # scikit-learn itself compares the names
     if None not in (known, names) and list(known or ()) != names:
@@ -192,6 +193,18 @@ def tags_frame(rows: Any, tags: Sequence[Sequence[Any]], with_keys: bool = False
             "as_frame makes a pandas frame, and pandas is not installed: pip install pandas."
         ) from None
     return pandas.DataFrame(columns)
+
+
+def _check_numbers(frame: Any) -> None:
+    """Raise if a frame of features has a column of something else."""
+    labels = getattr(frame, "column_names", None) or frame.columns
+    for name, column in zip(labels, _columns(frame), strict=True):
+        kind = getattr(getattr(column, "dtype", None), "kind", "O")
+        if kind not in "biufc" and len(column) and not _is_numeric(_array(column)):
+            raise DataError(
+                f"Column '{name}' of the features holds no numbers: leave it out, or use a "
+                "Tagger if it is text."
+            )
 
 
 def _is_lazy(frame: Any) -> bool:
