@@ -39,6 +39,7 @@ def solve(
     slack = np.float32(0.5 / C)
     first_turn = 0 if held_out.any() else 1
     turns = np.zeros(n_slots, dtype=np.int64)
+    surprised = np.zeros(n_slots, dtype=np.bool_)
     n_positives = np.zeros(n_slots, dtype=np.int64)
     weights = np.empty(n_features, dtype=np.float32)
     slot_weights = np.zeros((n_features, n_slots), dtype=np.float32)
@@ -120,8 +121,9 @@ def solve(
             set_sizes[slot] = _drop_idle(rows, alphas, size, n_positive, in_slots, slot)
 
         heap_sizes[:] = 0
+        surprised[:] = False
         _find_violations(
-            indptr, indices, data, slot_weights, in_slots, held, held_out, turns,
+            indptr, indices, data, slot_weights, in_slots, held, held_out, turns, surprised,
             np.float32(0.5 * tol), heap_caps, heap_sizes, heap_scores, heap_rows,
         )  # fmt: skip
 
@@ -149,10 +151,16 @@ def solve(
                     kept_values[n_kept] = value
                     n_kept += 1
             counts[turn, number] = n_kept - starts[turn, number]
-            if turn == 0:
+            problem = problems[number]
+            n_all = positive_ptr[problem + 1] - positive_ptr[problem]
+            if turn == 0 and (surprised[slot] or n_positives[slot] < n_all):
                 turns[slot] = 1
                 violations[slot] = np.float32(1.0)
                 continue
+            if turn == 0:
+                # The rows held out have nothing to add: they are negatives that it gets right.
+                starts[1, number], counts[1, number] = starts[0, number], counts[0, number]
+                biases[1, number] = biases[0, number]
             n_done += 1
             held[slot] = NOBODY
             for at in range(set_sizes[slot]):
@@ -238,13 +246,13 @@ def _sum_up(indptr, indices, data, rows, alphas, size, n_positive, weights):
 
 @njit(cache=True, nogil=True, fastmath=FUSED)
 def _find_violations(
-    indptr, indices, data, slot_weights, in_slots, held, held_out, turns, tol, heap_caps,
-    heap_sizes, heap_scores, heap_rows,
+    indptr, indices, data, slot_weights, in_slots, held, held_out, turns, surprised, tol,
+    heap_caps, heap_sizes, heap_scores, heap_rows,
 ):  # fmt: skip
     """Collect for each slot the negatives outside its working set with the highest scores.
 
     Only scores above -1 + tol violate; the largest are kept in a heap, smallest first. A slot in
-    its first turn does not look at rows held out.
+    its first turn is only told that it is ``surprised`` by rows held out.
     """
     n_slots = slot_weights.shape[1]
     floor = tol - np.float32(1.0)
@@ -278,8 +286,9 @@ def _find_violations(
         members = in_slots[row]
         for slot in range(n_slots):
             if scores[slot] > floor and held[slot] != NOBODY:
-                seen = turns[slot] == 1 or not held_out[row]
-                if seen and not (members >> np.uint64(slot)) & ONE:
+                if held_out[row] and turns[slot] == 0:
+                    surprised[slot] = True
+                elif not (members >> np.uint64(slot)) & ONE:
                     heap_sizes[slot] = _push(
                         heap_scores[slot],
                         heap_rows[slot],

@@ -17,7 +17,7 @@ def taken(n_examples: int, n_labels: int = 1000, per_row: int = 50) -> LabelSpac
 
 @pytest.mark.parametrize(
     ("n_examples", "expected"),
-    [(7_999, (2, 10.0, 80)), (19_999, (1, 10.0, 200)), (20_000, (1, 20.0, 200))],
+    [(7_999, (2, 10.0, 80)), (19_999, (2, 10.0, 200)), (20_000, (1, 20.0, 200))],
 )
 def test_few_rows_have_more_spaces_and_a_softer_contrast(
     n_examples: int, expected: tuple[int, float, int]

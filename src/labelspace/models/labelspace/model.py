@@ -81,7 +81,7 @@ class LabelSpace(LabelRanker):
     dim : int, optional
         Dimensions of the space in which neighbours are searched: 128 unless given.
     n_learners : int, optional
-        Spaces whose neighbours vote together: one, but two for fewer than 8,000 rows.
+        Spaces whose neighbours vote together: one, but two for fewer than 20,000 rows.
     n_neighbors : int, optional
         Training rows that vote, for each learner: 100 unless given.
     min_weight : float, optional

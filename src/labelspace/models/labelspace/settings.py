@@ -8,9 +8,8 @@ from typing import ClassVar
 from labelspace.linear.contrastive import ContrastiveSettings
 from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, real, whole
 
-# Small corpora are overfitted by a sharp contrast and large steps.
+# Small corpora are overfitted by a sharp contrast and large steps, and have time for two spaces.
 _SMALL = 20_000
-# Where rows are fewer, there is time for several spaces.
 _FEW = 8_000
 _LONG = 100  # features of a row from which on it can afford, and needs, more hard negatives
 _EVERY_NEGATIVE = 1e8  # products of labels and features of rows that are no effort
@@ -27,7 +26,7 @@ class LabelSpaceSettings(Settings):
     dim : int
         Dimensions of the space in which neighbours are searched: 128.
     n_learners : int
-        Spaces whose neighbours vote together: one, but two for fewer than 8,000 rows.
+        Spaces whose neighbours vote together: one, but two for fewer than 20,000 rows.
     gamma : float
         Sharpness of the contrast by which the space is learned: 20, but 10 for fewer than 20,000
         rows.
@@ -126,7 +125,7 @@ class LabelSpaceSettings(Settings):
         few, small = shape.n_examples < _FEW, shape.n_examples < _SMALL
         long = shape.n_entries >= _LONG * shape.n_examples
         return cls(
-            n_learners=2 if few else 1,
+            n_learners=2 if small else 1,
             gamma=10.0 if small else 20.0,
             learning_rate=0.1 if small else 0.2,
             min_steps=80 if few else 200,
