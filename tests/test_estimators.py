@@ -355,6 +355,22 @@ def test_wrong_input_gives_one_clear_sentence(
 
 
 @every_estimator
+def test_features_that_would_overflow_are_refused_and_tiny_ones_are_not(
+    kind: type[LabelRanker],
+) -> None:
+    X, Y = planted_corpus(30)
+    model = kind(random_state=0)
+    with pytest.raises(labelspace.DataError, match="scale them down"):
+        model.fit(X * np.float32(2e38), Y)
+    model.fit(X, Y)
+    with pytest.raises(labelspace.DataError, match="scale them down"):
+        model.predict_topk(X * np.float32(1e30))
+    top = model.predict_topk(X * np.float32(1e-40), 3)
+    assert not np.isnan(top.scores).any()
+    assert all(np.unique(row).size == row.size for row in top.labels)
+
+
+@every_estimator
 def test_a_fit_that_fails_leaves_no_half_model(kind: type[LabelRanker]) -> None:
     X, Y = planted_corpus(30)
     model = small(kind)

@@ -30,6 +30,7 @@ from labelspace.parameters import (
     CorpusShape,
     Settings,
     check_settings,
+    limited,
     real,
     resolve_settings,
     split_state,
@@ -334,7 +335,7 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
             raise DataError(f"{what}: give one for each.")
         if reset:
             self.feature_names_ = names
-        return canonical(csr_matrix(X))
+        return limited(canonical(csr_matrix(X)))
 
     def _set_label_counts(self, before: NDArray[np.int64], n_before: int, Y: csr_matrix) -> None:
         counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)

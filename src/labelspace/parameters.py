@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
+from scipy.sparse import csr_matrix
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -21,8 +22,9 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
-from labelspace.errors import UsageError, nearest
+from labelspace.errors import DataError, UsageError, nearest
 from labelspace.store import Storable, schema
+from labelspace.store.sizes import LARGEST
 
 __all__ = [
     "ESTIMATOR_SCHEMA",
@@ -33,6 +35,7 @@ __all__ = [
     "Settings",
     "check",
     "check_settings",
+    "limited",
     "one_of",
     "real",
     "resolve_settings",
@@ -81,6 +84,21 @@ def one_of(*names: str) -> StrOptions:
 def check(rules: Rules, values: Mapping[str, Any], owner: str) -> None:
     """Raise the sentence that scikit-learn's estimators raise if a value breaks its rule."""
     validate_parameter_constraints(dict(rules), dict(values), caller_name=owner)
+
+
+def limited(X: csr_matrix) -> csr_matrix:
+    """Return features as they are; values too large to be squared and summed are an error.
+
+    >>> limited(csr_matrix([[1e30]]))
+    Traceback (most recent call last):
+    labelspace.errors.DataError: Features are as large as 1e+30: scale them down, to 1e+15 at most.
+    """
+    largest = max(abs(X.data.max()), abs(X.data.min())) if X.nnz else 0.0
+    if largest > LARGEST:
+        raise DataError(
+            f"Features are as large as {largest:g}: scale them down, to {LARGEST:g} at most."
+        )
+    return X
 
 
 class CorpusShape(NamedTuple):

@@ -11,6 +11,7 @@ import gzip
 import io
 import lzma
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -324,3 +325,41 @@ def test_parts_of_a_corpus_that_do_not_fit_together() -> None:
         Corpus(np.eye(3), np.eye(2))
     with pytest.raises(DataError, match="cannot have 1 label names; make them 2"):
         Corpus(None, np.eye(2), ["a", "b"], label_names=["red"])
+
+
+def test_half_a_character_in_a_name_is_refused_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    for row in (
+        '{"features": {"3": 1}, "labels": ["\\udfff"]}',
+        '{"features": {"a\\ud800": 1}, "labels": ["a"]}',
+    ):
+        path.write_text(row + "\n", encoding="utf-8")
+        with pytest.raises(DataError, match=r"line 1: .* half a character"):
+            read_corpus(path)
+
+
+def test_a_feature_that_adds_up_beyond_float32_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.txt"
+    path.write_text("0 1:1\n0 1:3e38 1:3e38\n", encoding="utf-8")
+    with pytest.raises(DataError, match="in row 2 adds up"):
+        read_corpus(path)
+
+
+def test_a_member_of_an_npz_that_is_no_array_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("Y_indptr.npy", b"no array")
+        archive.writestr("Y_shape.npy", b"none either")
+    with pytest.raises(DataError, match="is no array"):
+        read_corpus(path)
+
+
+def test_what_does_not_fit_into_memory_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bomb(*arguments: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("labelspace.data.read._read", bomb)
+    with pytest.raises(DataError, match="does not fit into memory"):
+        read_corpus(tmp_path / "rows.txt.gz")

@@ -43,3 +43,8 @@ def test_without_norm_rows_keep_their_length() -> None:
 def test_huge_values_do_not_overflow() -> None:
     Z = UnitRows().learn(X).encode(csr_matrix([[3e30, 4e30, 0, 0]], dtype=np.float32))
     np.testing.assert_allclose(Z.toarray(), [[0.6, 0.8, 0, 0]], rtol=1e-6)
+
+
+def test_tiny_rows_get_length_one_too() -> None:
+    X = csr_matrix(np.array([[3e-40, 4e-40], [3.0, 4.0]], dtype=np.float32))
+    assert np.allclose(UnitRows().encode(X).toarray(), [[0.6, 0.8], [0.6, 0.8]], atol=1e-4)

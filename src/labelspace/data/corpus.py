@@ -176,7 +176,14 @@ def build_csr(
 def merge_duplicates(X: csr_matrix, path: Path) -> None:
     """Sort each row's features and add up those given twice, in place, with a warning."""
     n_before = X.nnz
-    X.sum_duplicates()
+    with np.errstate(over="ignore", invalid="ignore"):
+        X.sum_duplicates()
+    if n_before > X.nnz and not np.isfinite(X.data).all():
+        row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], "right"))
+        raise DataError(
+            f"{path}: a feature that is given again in row {row} adds up to more than a float32 "
+            "can hold; scale the values down."
+        )
     if n_before > X.nnz:
         warnings.warn(
             f"{path}: {n_before - X.nnz} features were given again in the same row; "

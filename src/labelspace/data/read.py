@@ -80,7 +80,13 @@ def read_corpus(
         feature_names=None if feature_names is None else list(feature_names),
         fields=kept_fields,
     )
-    corpus = _read(Path(path), fields or Fields(), wanted, needs_labels)
+    try:
+        corpus = _read(Path(path), fields or Fields(), wanted, needs_labels)
+    except MemoryError:
+        raise DataError(
+            f"{path} does not fit into memory, as a small file that unpacks to a large one may "
+            "not: check what it holds, or read a part of it."
+        ) from None
     _warn_of_empty_rows(corpus, Path(path), needs_labels)
     return corpus
 

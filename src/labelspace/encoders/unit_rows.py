@@ -10,6 +10,8 @@ from scipy.sparse import csr_matrix
 
 from labelspace.store import Storable, schema
 
+_LARGEST_SCALE = 1e38
+
 
 class UnitRows(Storable):
     """Scales each row to length one, after weighting rare features more if asked to.
@@ -61,7 +63,12 @@ class UnitRows(Storable):
         if self.norm:
             lengths = np.sqrt(_row_sums(X.indptr, np.square(data, dtype=np.float64)))
             scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-            data *= np.repeat(scales.astype(np.float32), np.diff(X.indptr))
+            sizes = np.diff(X.indptr)
+            if scales.max(initial=0.0) > _LARGEST_SCALE:  # a float32 does not hold it
+                tiny = np.repeat(scales > _LARGEST_SCALE, sizes)
+                data[tiny] = (data * np.repeat(scales, sizes))[tiny]
+                scales[scales > _LARGEST_SCALE] = 1.0
+            data *= np.repeat(scales.astype(np.float32), sizes)
         return csr_matrix((data, X.indices, X.indptr), shape=X.shape)
 
 

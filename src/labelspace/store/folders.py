@@ -7,7 +7,9 @@ that is killed leaves the old model.
 from __future__ import annotations
 
 import ctypes
+import glob
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -28,7 +30,7 @@ def replacing(target: Path) -> Iterator[Path]:
     temporary = target.parent / f".{target.name}.saving-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(target)
+        remove_leftovers(target.parent, f".{glob.escape(target.name)}.saving-*")
         temporary.mkdir()
         yield temporary
         _put_in_place(temporary, target)
@@ -146,12 +148,18 @@ def existing(folder: Path) -> Path:
     return folder
 
 
-def _remove_leftovers(target: Path) -> None:
-    """Remove what killed saves of the same model have left behind."""
-    for folder in target.parent.glob(f".{target.name}.saving-*"):
-        process = folder.name.rsplit("-", 2)[-2]
+def remove_leftovers(folder: Path, pattern: str) -> None:
+    """Remove what processes that were killed have left behind.
+
+    Names that fit to the pattern have the number of the process before their last hyphen.
+    """
+    for place in folder.glob(pattern):
+        process = re.split(r"[.-]", place.name.rpartition("-")[0])[-1]
         if process.isdigit() and int(process) != os.getpid() and not _is_running(int(process)):
-            shutil.rmtree(folder, ignore_errors=True)
+            if place.is_dir():
+                shutil.rmtree(place, ignore_errors=True)
+            else:
+                place.unlink(missing_ok=True)
 
 
 def _is_running(process: int) -> bool:

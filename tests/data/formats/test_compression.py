@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import os
 import signal
 import stat
@@ -14,7 +17,7 @@ import numpy as np
 import pytest
 
 from labelspace.data import Corpus, read_corpus, write_corpus
-from labelspace.data.formats.compression import open_output
+from labelspace.data.formats.compression import open_input, open_output
 from labelspace.errors import DataError
 
 
@@ -54,7 +57,7 @@ def test_killed_write_leaves_the_old_file_readable(tmp_path: Path) -> None:
     program = f"""
 import sys
 from pathlib import Path
-from labelspace.data.formats.compression import open_output
+from labelspace.data.formats.compression import open_input, open_output
 with open_output(Path({str(path)!r})) as file:
     while True:
         file.write(b"1 1:1\\n" * 100_000)
@@ -67,6 +70,9 @@ with open_output(Path({str(path)!r})) as file:
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
     assert len(read_corpus(path)) == 2
+    assert len(list(tmp_path.iterdir())) == 2, "the process was killed before it wrote"
+    write_corpus(Corpus(np.eye(3), np.eye(3)), path)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="other permissions")
@@ -90,3 +96,31 @@ def test_corpus_can_come_through_a_pipe(tmp_path: Path) -> None:
     program = f"open({str(pipe)!r}, 'w').write('2 2 2\\n0 1:1\\n1 0:1\\n')"
     with subprocess.Popen([sys.executable, "-c", program]):
         assert len(read_corpus(pipe)) == 2
+
+
+COMPRESSED = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_streams_one_after_another_are_read_to_the_end(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"rows.{kind}"
+    parts = [b"0 1:1\n" * 70_000, b"", b"1 2:1\n" * 3]
+    path.write_bytes(b"".join(map(COMPRESSED[kind], parts)) + (b"\0" * 8 if kind == "xz" else b""))
+    with open_input(path) as stream:
+        assert stream.read() == b"".join(parts)
+
+
+@pytest.mark.parametrize("kind", ["xz", "bz2"])
+def test_damage_in_a_later_stream_is_not_taken_for_the_end(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"rows.{kind}"
+    first, second = COMPRESSED[kind](b"0 1:1\n" * 10), COMPRESSED[kind](b"1 2:1\n" * 10)
+    for at in (0, 1, 2, 5, len(second) // 2):
+        damaged = bytearray(second)
+        damaged[at] ^= 0x40
+        path.write_bytes(first + bytes(damaged))
+        with pytest.raises(DataError, match=r"damaged|cut short"), open_input(path) as stream:
+            stream.read()
+    for end in (3, len(second) // 2):
+        path.write_bytes(first + second[:end])
+        with pytest.raises(DataError, match=r"damaged|cut short"), open_input(path) as stream:
+            stream.read()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import difflib
+import glob
 import gzip
 import io
 import lzma
@@ -22,15 +23,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from labelspace.errors import DataError
+from labelspace.store.folders import remove_leftovers
 
 SUFFIXES = (".gz", ".xz", ".bz2")
 HEAD_SIZE = 1 << 18
+_CHUNK = 1 << 16
 
 _BZ2_BLOCKS = (bytes.fromhex("314159265359"), bytes.fromhex("177245385090"))
 _OPENERS: dict[str, Callable[[Any], Any]] = {
     "gz": lambda file: gzip.GzipFile(fileobj=file),
-    "xz": lzma.LZMAFile,
-    "bz2": bz2.BZ2File,
+    "xz": lambda file: _Streams(file, lzma.LZMADecompressor, padding=b"\0"),
+    "bz2": lambda file: _Streams(file, bz2.BZ2Decompressor),
 }
 _DAMAGE = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
 
@@ -91,9 +94,10 @@ def open_output(path: Path) -> Iterator[BinaryIO]:
             yield sink
         return
     path = path.resolve()  # behind a symbolic link the file is replaced, not the link
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         try:
+            remove_leftovers(path.parent, f".{glob.escape(path.name)}.*-*.tmp")
             # os.open, not tempfile: the file gets the permissions that the user's umask gives.
             descriptor = os.open(
                 temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666
@@ -138,6 +142,54 @@ def without_compression_suffix(path: Path) -> Path:
     'train.txt'
     """
     return path.with_suffix("") if path.suffix.lower() in SUFFIXES else path
+
+
+class _Streams(io.RawIOBase):
+    """Compressed streams one after another, as ``xz`` and ``bzip2`` read them.
+
+    Python's own classes take damage at the beginning of a later stream for the end of the file.
+    """
+
+    def __init__(
+        self, file: BinaryIO, decompressor: Callable[[], Any], padding: bytes = b""
+    ) -> None:
+        self._file = file
+        self._make = decompressor
+        self._padding = padding
+        self._stream = decompressor()
+        self._waiting = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with memoryview(buffer) as room:
+            while True:
+                if self._stream.eof and not self._begin_next():
+                    return 0
+                if self._stream.needs_input and not self._waiting:
+                    self._waiting = self._file.read(_CHUNK)
+                    if not self._waiting:
+                        raise EOFError("the last stream has no end")
+                given, self._waiting = self._waiting, b""
+                found = self._stream.decompress(given, max_length=len(room))
+                if found:
+                    room[: len(found)] = found
+                    return len(found)
+
+    def _begin_next(self) -> bool:
+        """Go on to the stream that follows; return False where there is none."""
+        self._waiting = self._without_padding(self._stream.unused_data)
+        while not self._waiting:
+            more = self._file.read(_CHUNK)
+            if not more:
+                return False
+            self._waiting = self._without_padding(more)
+        self._stream = self._make()
+        return True
+
+    def _without_padding(self, content: bytes) -> bytes:
+        return content if self._padding is None else content.lstrip(self._padding)
 
 
 class _Guarded(io.RawIOBase):

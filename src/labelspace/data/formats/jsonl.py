@@ -224,6 +224,8 @@ def _labels(labels: Any) -> Sequence[str | int]:
             raise ValueError(f"a label is {_kind(label)}; write its name or its number.")
         elif not label.strip():
             raise ValueError("a label's name is blank; write its name or its number.")
+        else:
+            _check_whole(label, "a label's name")
     return labels
 
 
@@ -246,6 +248,8 @@ def _pairs(features: Any, limit: int) -> tuple[list[str | int], list[float]]:
             raise ValueError(f"a feature's key is {_kind(key)}; write its name or its number.")
         elif key.startswith("-") and key[1:].isdigit():
             _check_index(int(key[:20]), "feature", limit)
+        else:
+            _check_whole(key, "a feature's name")
         if type(value) not in (int, float):
             raise ValueError(f"the value of feature {key!r} is {_kind(value)}; write a number.")
         if not abs(value) < _TOO_LARGE:
@@ -256,6 +260,12 @@ def _pairs(features: Any, limit: int) -> tuple[list[str | int], list[float]]:
         keys.append(key)
         values.append(value)
     return keys, values
+
+
+def _check_whole(name: str, what: str) -> None:
+    """Raise if a name has half a character, as JSON can write it; no file can hold it."""
+    if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise ValueError(f"{what} has half a character; write it as a whole one.")
 
 
 def _check_index(index: int, what: str, limit: int) -> None:

@@ -159,6 +159,8 @@ class _Arrays:
             ) from None
         except Exception as error:  # zip, zlib, header: whatever a damaged archive can cause
             raise self._damaged(error) from error
+        if not isinstance(array, np.ndarray):  # a member that does not begin as an array does
+            raise DataError(f"{self._path}: {name} is no array; write it again.")
         if array.dtype.kind not in kinds or array.ndim != n_dimensions:
             raise DataError(
                 f"{self._path}: {name} is an array of {array.dtype} with {array.ndim} dimensions, "
