@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from labelspace import store
 from labelspace.cli.evaluate import by_k
 from labelspace.store import folders
@@ -27,7 +29,7 @@ def model_card(path: Path, with_files: bool = False) -> dict[str, Any]:
         **_text_features(manifest["model"]),
         "n_labels": learned.get("_labels", {}).get("state", {}).get("n_labels"),
         "n_named_labels": 0 if names is None else len(names),
-        **_vocabulary(manifest["model"]),
+        **_vocabulary(learned, path),
         **_table(manifest["model"]),
         **_calibration(learned),
         "model_mib": round(folders.size_in_bytes(path) / (1 << 20), 2),
@@ -68,8 +70,13 @@ def _text_features(model: dict[str, Any]) -> dict[str, Any]:
     return {"text_features": shown}
 
 
-def _vocabulary(model: dict[str, Any]) -> dict[str, Any]:
-    return {"vocabulary": True} if model["state"].get("vocabulary_") else {}
+def _vocabulary(learned: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return how many labels the vocabulary has, where there is one, and how many are in use."""
+    vocabulary = learned.get("_labels", {}).get("state", {}).get("vocabulary")
+    if not vocabulary:
+        return {}
+    columns = np.load(path / vocabulary["state"]["column_of"]["$array"], mmap_mode="r")
+    return {"vocabulary": {"n_labels": len(columns), "n_used": int((columns >= 0).sum())}}
 
 
 def _table(model: dict[str, Any]) -> dict[str, Any]:
