@@ -9,14 +9,19 @@ all of them; pages are written from these lines alone.
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.studies.study import Study
 
+_METHODS = "labelspace.models"
+_OF_NO_METHOD = ("server", "smce", "text_features")
+
 
 def names() -> list[str]:
-    """Return the studies that there are."""
-    return sorted(path.parent.name for path in Path(__file__).parent.glob("*/run.py"))
+    """Return the studies that there are; that of a method is gone when the method is."""
+    folders = sorted(path.parent.name for path in Path(__file__).parent.glob("*/run.py"))
+    return [name for name in folders if name in _OF_NO_METHOD or find_spec(f"{_METHODS}.{name}")]
 
 
 def find(name: str) -> Study:

@@ -10,9 +10,11 @@ from typer.testing import CliRunner
 
 from labelspace.cli.app import app
 from labelspace.cli.draw_map import drawing_of, page
-from labelspace.models import Hyperbolic, MostCommon, NearestNeighbors, OneVsAll
+from labelspace.models import MostCommon, NearestNeighbors, OneVsAll
 from labelspace.tagger import Tagger
 from tests.planted import planted_corpus
+
+Hyperbolic = pytest.importorskip("labelspace.models.hyperbolic.model").Hyperbolic
 
 
 @pytest.fixture(scope="module")

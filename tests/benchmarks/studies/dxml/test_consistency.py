@@ -3,6 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+pytest.importorskip("labelspace.models.dxml")
+
 from benchmarks.studies.dxml import consistency
 
 
