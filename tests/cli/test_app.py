@@ -262,7 +262,9 @@ def test_info_is_a_model_card(corpora: Path, tmp_path: Path) -> None:
 def test_the_card_of_a_model_tells_of_its_vocabulary(tmp_path: Path) -> None:
     words = tmp_path / "vocabulary.tsv"
     words.write_text("key\tname\n1\tbooks\n2\troses\n3\tart\n", encoding="utf-8")
-    tagger = labelspace.Tagger("knn").fit(["old books", "a rose"], ["books", "roses"], None, words)
+    tagger = labelspace.Tagger("knn").fit(
+        ["old books", "a rose"], ["books", "roses"], vocabulary=words
+    )
     tagger.save(tmp_path / "m")
     assert run_json("info", tmp_path / "m")["vocabulary"] == {"n_labels": 3, "n_used": 2}
 
