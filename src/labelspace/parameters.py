@@ -59,6 +59,7 @@ ESTIMATOR_SCHEMA: schema.Schema = {
     "feature_names_": schema.optional(schema.names("n_features")),
     "feature_names_in_": schema.maybe(schema.anything),
     "provenance_": schema.maybe(schema.anything),
+    "learned_from_": schema.maybe(schema.anything),  # the server's, which looks at it itself
 }
 
 

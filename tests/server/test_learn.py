@@ -383,3 +383,16 @@ def test_tagging_goes_on_while_rows_are_learned(client: Any, monkeypatch: pytest
         may_end.set()
         assert lesson.result().status_code == 200
     assert "music" in names(client, "onerror")
+
+
+@pytest.mark.parametrize("rows", [None, "7", -1, 2.5, [1]])
+def test_a_model_that_says_nonsense_of_what_it_learned_is_taken_to_know_nothing(
+    folder: Path, rows: Any
+):
+    log = LearnedLog(folder)
+    with log.locked():
+        log.append([ROW])
+    model = NearestNeighbors()
+    log.mark(model, 1, 1)
+    model.learned_from_["rows"] = rows
+    assert log.n_learned(model) == 0

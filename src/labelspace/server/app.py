@@ -94,7 +94,11 @@ class Parts:
         self.batches = BatchTagger(self.batcher, limits)
         self.labels = LabelIndex(self.batcher)
         self.is_ready = False
-        self.learning.start(served)
+        try:
+            self.learning.start(served)
+        except BaseException:
+            self.batcher.close()
+            raise
         self.metrics.add("labelspace_model_loads_total", 1)
 
     @asynccontextmanager

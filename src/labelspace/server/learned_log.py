@@ -148,7 +148,8 @@ class LearnedLog:
         mark = getattr(model, _MARK, None)
         if not isinstance(mark, dict) or mark.get("first") != self._first_request():
             return Taught(0, 0)
-        return Taught(int(mark.get("rows", 0)), int(mark.get("labels", 0)))
+        taught = Taught(mark.get("rows", 0), mark.get("labels", 0))
+        return taught if all(map(_is_count, taught)) else Taught(0, 0)
 
     @staticmethod
     def size_of(records: Sequence[Record]) -> int:
