@@ -54,6 +54,8 @@ def garden(tmp_path):
 def test_labels_by_any_of_their_names_are_one_label(garden):
     model, told = garden
     assert (told["n_labels"], told["n_vocabulary"], told["n_vocabulary_without_rows"]) == (3, 4, 1)
+    card = json.loads(run("info", model, "--json"))["vocabulary"]
+    assert card == {"n_labels": 4, "n_used": 3}
     tagger = Tagger.load(model)
     assert sorted(tagger.catalog.key(label) for label in range(3)) == [
         "http://example.org/book",

@@ -99,7 +99,11 @@ function preview(job, from) {
     const tags = answer.error
       ? [element("li", { className: "quiet", text: answer.error })]
       : answer.labels.map((label) =>
-          element("li", { className: "chip", text: `${label.name} ${percent(label.probability)}` }));
+          element("li", {
+            className: "chip",
+            title: label.key ?? label.name,
+            text: `${label.name} ${percent(label.probability)}`,
+          }));
     byId("preview").append(
       element(
         "tr",
@@ -118,6 +122,9 @@ function toJsonl(job) {
     JSON.stringify({
       ...job.rows[at],
       labels: answer.labels.map((label) => label.name),
+      ...(answer.labels.some((label) => label.key)
+        ? { keys: answer.labels.map((label) => label.key ?? null) }
+        : {}),
       scores: answer.labels.map((label) => label.score),
       ...(answer.error ? { error: answer.error } : {}),
     });
@@ -126,11 +133,14 @@ function toJsonl(job) {
 
 function toCsv(job) {
   const columns = Math.max(1, ...job.answers.map((answer) => answer.labels.length));
-  const names = Array.from({ length: columns }, (_, at) => [`label ${at + 1}`, `score ${at + 1}`]);
+  const hasKeys = job.answers.some((answer) => answer.labels.some((label) => label.key));
+  const about = (label) => (hasKeys ? [label.name, label.key ?? "", label.score] : [label.name, label.score]);
+  const names = Array.from({ length: columns }, (_, at) =>
+    (hasKeys ? ["label", "key", "score"] : ["label", "score"]).map((what) => `${what} ${at + 1}`));
   const rows = job.answers.map((answer, at) => [
     textOf(job.rows[at]),
-    ...answer.labels.flatMap((label) => [label.name, label.score]),
-    ...Array(2 * (columns - answer.labels.length)).fill(""),
+    ...answer.labels.flatMap(about),
+    ...Array((hasKeys ? 3 : 2) * (columns - answer.labels.length)).fill(""),
   ]);
   return [["text", ...names.flat()], ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
 }

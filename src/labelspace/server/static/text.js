@@ -108,7 +108,7 @@ export function startText(shared, readModel) {
     const name = element(
       "button",
       { className: "tag-name", type: "button", "aria-expanded": isOpen, title: "Why?" },
-      element("span", { className: "track" }, bar, element("span", { className: "name", text: label.name })),
+      element("span", { className: "track" }, bar, element("span", { className: "name", title: label.key ?? label.name, text: label.name })),
       element("span", { className: "percent", text: percent(label.probability) }),
     );
     const item = element(
