@@ -80,13 +80,7 @@ def read_corpus(
         feature_names=None if feature_names is None else list(feature_names),
         fields=kept_fields,
     )
-    try:
-        corpus = _read(Path(path), fields or Fields(), wanted, needs_labels)
-    except MemoryError:
-        raise DataError(
-            f"{path} does not fit into memory, as a small file that unpacks to a large one may "
-            "not: check what it holds, or read a part of it."
-        ) from None
+    corpus = _read_within_memory(Path(path), fields or Fields(), wanted, needs_labels)
     _warn_of_empty_rows(corpus, Path(path), needs_labels)
     return corpus
 
@@ -139,6 +133,16 @@ def format_of_head(head: bytes, path: Path, given: Fields, kept: Fields | None) 
             f"{path} has no columns with names ({_HOW[name]}): leave --text, --labels and --id out."
         )
     return name
+
+
+def _read_within_memory(path: Path, given: Fields, wanted: ColumnSpec, needs: bool) -> Corpus:
+    try:
+        return _read(path, given, wanted, needs)
+    except MemoryError:
+        raise DataError(
+            f"{path} does not fit into memory, as a small file that unpacks to a large one may "
+            "not: check what it holds, or read a part of it."
+        ) from None
 
 
 def _read(path: Path, given: Fields, wanted: ColumnSpec, needs_labels: bool) -> Corpus:
