@@ -73,3 +73,7 @@ def test_word_ngrams_up_to_three():
 def test_char_ngrams_longer_than_the_word_are_left_out():
     assert char_ngrams(["ab"], 3, 9) == ["~_ab", "~ab_", "~_ab_"]
     assert char_ngrams([], 3, 5) == []
+
+
+def test_runs_longer_than_the_text_take_no_time() -> None:
+    assert word_ngrams(["red", "ball"], 10**12) == ["red", "ball", "red ball"]

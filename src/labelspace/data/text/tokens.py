@@ -68,7 +68,7 @@ def word_ngrams(words: list[str], longest: int) -> list[str]:
     ['fast', 'fourier', 'transform', 'fast fourier', 'fourier transform']
     """
     ngrams = list(words)
-    for size in range(2, longest + 1):
+    for size in range(2, min(longest, len(words)) + 1):
         ngrams.extend(" ".join(words[at : at + size]) for at in range(len(words) - size + 1))
     return ngrams
 
