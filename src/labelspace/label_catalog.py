@@ -81,11 +81,6 @@ class LabelCatalog:
         self._known = labels.vocabulary
         self._ancestors: dict[int, list[int]] = {}
 
-    @property
-    def has_keys(self) -> bool:
-        """Whether labels have keys."""
-        return self._known is not None
-
     def entry(self, label: int) -> int:
         """Return the place of a column's label in the vocabulary, -1 if it is not in it."""
         if self._known is None or label >= len(self._known.entry_of):

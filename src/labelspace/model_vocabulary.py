@@ -58,11 +58,6 @@ class ModelVocabulary(Storable):
         made._take(names)
         return made
 
-    @property
-    def n_unseen(self) -> int:
-        """How many labels of the vocabulary are no column."""
-        return int((self.column_of == NOT_THERE).sum())
-
     def _take(self, names: Sequence[str], keys: Sequence[str] | None = None) -> None:
         n_known = len(self.entry_of)
         new = [str(name) for name in names[n_known:]]
