@@ -157,6 +157,9 @@ def split_state(kind: Any, state: schema.State) -> tuple[Any, schema.State]:
     for name in names:
         if name not in state:
             raise schema.Mismatch(f"{name} is missing")
+        # True is a whole number to Python's rules, but no count of anything.
+        if type(state[name]) is bool and FLAG not in kind._parameter_constraints.get(name, [FLAG]):
+            raise schema.Mismatch(f"{name} is no number")
         setattr(made, name, state[name])
     return made, {name: value for name, value in state.items() if name not in names}
 
