@@ -16,7 +16,7 @@ import pytest
 
 from labelspace import Tagger
 from labelspace.csr import NamedColumns
-from labelspace.models import MostCommon
+from labelspace.models import NearestNeighbors
 from tests.server.running import TOKEN, Running
 from tests.server.texts import TRAP
 
@@ -363,11 +363,9 @@ def test_a_label_under_the_pointer_is_named(page: Browser):
 def test_fifty_thousand_labels_are_drawn_smoothly(opened: Browser, start: Any, tmp_path: Path):
     n = 50_000
     rng = np.random.default_rng(0)
-    labels = [row.tolist() for row in np.array_split(rng.permutation(n), 200)]
+    labels = [row.tolist() for row in np.array_split(rng.permutation(n), 400)]
     names = [f"label number {label}" for label in range(n)]
-    model = MostCommon().fit(np.eye(200, 4, dtype=np.float32), NamedColumns(labels, names))
-    angle, radius = rng.uniform(0, 2 * np.pi, n), np.sqrt(rng.uniform(0, 1, n))
-    model.label_map_ = np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
+    model = NearestNeighbors().fit(rng.random((400, 4)), NamedColumns(labels, names))
     model.save(tmp_path / "model")
     opened.set_size(1280, 900)
     opened.open(start(tmp_path / "model").address + "/#map")
