@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labelspace import NamedColumns, Tagger
+from labelspace import NamedColumns, Tagger, progress
 from labelspace.data import TextFeatures
 from labelspace.models import NearestNeighbors
 from tests.planted import planted_corpus
@@ -239,3 +239,16 @@ def test_addresses_that_are_made_up_share_one_series(client: Any):
 def test_alive_and_ready(client: Any):
     assert client.get("/healthz").json() == {"status": "alive"}
     assert client.get("/readyz").json() == {"status": "ready"}
+
+
+def test_a_request_is_no_stage_of_work_to_report(client: Any, monkeypatch: pytest.MonkeyPatch):
+    stages: list[str] = []
+    listener = progress.task
+
+    def noted(description: str, *more: Any) -> Any:
+        stages.append(description)
+        return listener(description, *more)
+
+    monkeypatch.setattr(progress, "task", noted)
+    tag(client, text="roses and harbour", explain=True)
+    assert stages == []

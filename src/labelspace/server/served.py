@@ -179,7 +179,11 @@ class Served:
     def rank(self, rows: Sequence[Row], k: int) -> Ranked:
         """Return the ``k`` best labels of each row."""
         X, n_unknown = self.features(rows)
-        return Ranked(self, self.tagger.predict_topk(X, k), n_unknown)
+        return Ranked(self, self.rank_features(X, k), n_unknown)
+
+    def rank_features(self, X: csr_matrix, k: int) -> TopK:
+        """Return the ``k`` best labels of rows of features, without a word of progress."""
+        return TopK.stack(list(self.tagger.ranked(X, k)))
 
     def features(self, rows: Sequence[Row]) -> tuple[csr_matrix, list[int]]:
         """Return the rows as the estimator takes them, and how many features each lost."""

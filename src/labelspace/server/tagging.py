@@ -107,7 +107,7 @@ def to_json(answer: Any) -> bytes:
 def _explained(served: Served, asked: TagRequest) -> dict[str, Any]:
     wanted = LabelFilter(asked, served)
     X, n_unknown = served.features([asked])
-    top = served.tagger.predict_topk(X, wanted.n_ranked)
+    top = served.rank_features(X, wanted.n_ranked)
     answer = answer_of(Ranked(served, top, n_unknown), 0, wanted)
     given = TopK(
         np.array([[label["label"] for label in answer["labels"]]], dtype=np.int64),

@@ -47,7 +47,7 @@ def _words(served: Served, X: csr_matrix, top: TopK) -> list[list[Reason]]:
     heaviest = np.argsort(-np.abs(X.data), kind="stable")[:MAX_TRIED]
     n_tried = len(heaviest)
     n_ranked = min(served.n_labels, max(N_RANKED, 2 * top.k))
-    again = served.tagger.predict_topk(_variants(X, heaviest), n_ranked)
+    again = served.rank_features(_variants(X, heaviest), n_ranked)
     found = []
     for label, score in zip(top.labels[0], top.scores[0], strict=True):
         scores = _scores_of(again, label)
