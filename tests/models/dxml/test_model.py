@@ -98,7 +98,7 @@ def test_it_learns_new_rows_and_labels_without_losing_old_ones(corpus):
 def test_rows_to_learn_from_may_come_later(corpus):
     X, Y = corpus
     nothing = csr_matrix((5, X.shape[1]), dtype=np.float32)
-    model = small().fit(nothing, csr_matrix((5, 12), dtype=np.float32))
+    model = small().fit(nothing, csr_matrix(Y[:5]))
     assert len(model.predict_topk(X[:3], k=2)) == 3
     model.partial_fit(X, Y)
     assert model.learners_[0].rows.n_keys == 300

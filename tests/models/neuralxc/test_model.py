@@ -136,7 +136,8 @@ def test_a_killed_training_keeps_the_networks_that_are_done(corpus, tmp_path, mo
 
 def test_rows_to_learn_from_may_come_later(corpus):
     X, Y = corpus
-    model = small(n_epochs=2).fit(X[:5], csr_matrix((5, 12)))
+    nothing = csr_matrix((5, X.shape[1]), dtype=np.float32)
+    model = small(n_epochs=2).fit(nothing, csr_matrix(Y[:5]))
     assert len(model.predict_topk(X[:3], k=2)) == 3
     assert np.isfinite(model.partial_fit(X, Y).predict_topk(X, k=2).scores).all()
 
