@@ -94,6 +94,7 @@ def test_an_updated_model_is_picked_up_without_a_dropped_request(
     def ask() -> None:
         while not stop.is_set():
             answers[server.ask("POST", "/v1/tag", {"text": "onerror"})[0]] += 1
+            time.sleep(0.01)
 
     with ThreadPoolExecutor(3) as pool:
         askers = [pool.submit(ask) for _ in range(3)]
