@@ -116,3 +116,17 @@ def test_any_text_gives_a_corpus_or_a_data_error(
         corpus.Y.check_format(full_check=True)
         return
     assert str(path) in message
+
+
+@pytest.mark.parametrize("text", ["机器学习" * 400, "สวัสดี" * 500])
+def test_a_long_text_without_blanks_is_text(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "corpus.tsv"
+    path.write_text(f"{text}\tred\n{text}\tround\n", encoding="utf-8")
+    corpus = read_corpus(path)
+    assert corpus.texts == [text, text]
+    assert corpus.label_names == ["red", "round"]
+
+
+def test_a_row_of_very_many_labels_is_xc_text() -> None:
+    labels = ",".join(map(str, range(2000)))
+    assert detect_format(f"{labels} 0:1\n1 0:1\n".encode(), Path("a")) == "svmlight"

@@ -169,7 +169,10 @@ def _is_json(line: bytes) -> bool:
 def _is_xc_row(line: bytes) -> bool:
     """Return whether a line is labels and features; only beside features is a tab a blank."""
     if len(line) > _LINE_SAMPLE:
-        line = re.sub(rb"\S*\Z", b"", line[:_LINE_SAMPLE])
+        sample = line[:_LINE_SAMPLE]
+        line = re.sub(rb"\S*\Z", b"", sample)
+        if not line:  # as in languages that write without blanks; many labels may be as long
+            return re.fullmatch(rb"[\d,]+", sample) is not None
     if b"\t" in line and not re.search(_FEATURE, line):
         return False
     return _XC_ROW.fullmatch(line) is not None
