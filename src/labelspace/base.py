@@ -131,13 +131,13 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
     def fit(self: Ranker, X: Any, Y: Any) -> Ranker:
         """Learn from examples.
 
+        Rows and labels may come with names of their columns, as ``labelspace.NamedColumns`` or as
+        frames of pandas, polars or pyarrow; labels may be a column of such a frame as well.
+
         Parameters
         ----------
         X : sparse or dense array of shape (n_examples, n_features)
         Y : 0-1 matrix (n_examples, n_labels), list of label lists, or one class per row
-
-        Both may come with names of their columns, as ``labelspace.NamedColumns`` or as frames of
-        pandas, polars or pyarrow; labels may be a column of such a frame as well.
         """
         self._validate_params()
         self._check_goal(self.threshold)
