@@ -12,10 +12,13 @@ from sklearn.model_selection import GridSearchCV
 import labelspace
 from labelspace import Tagger, progress, store
 from labelspace.csr import NamedColumns
+from labelspace.data.text.excerpts import Excerpts
 from labelspace.data.text.features import TextFeatures
 from labelspace.errors import DataError, ModelFileError, UsageError
 from labelspace.labels import LabelEncoder
+from labelspace.model_vocabulary import ModelVocabulary
 from labelspace.models import NearestNeighbors
+from labelspace.vocabulary import Entry, Vocabulary
 
 COLOURS = ["red", "green", "blue"]
 SHAPES = ["ball", "cube", "cone"]
@@ -136,6 +139,43 @@ def test_learning_on_takes_new_texts_and_labels(tmp_path):
     tagger.save(tmp_path / "tagger")
     again = Tagger.load(tmp_path / "tagger").partial_fit(["a green cone"], [["hat"]])
     assert again.label_names_[-2:] == ["toy", "hat"]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    ("part", "function"),
+    [
+        (NearestNeighbors, "_partial_fit"),
+        (NearestNeighbors, "_set_label_counts"),
+        (LabelEncoder, "learn"),
+        (ModelVocabulary, "extended"),
+        (Excerpts, "extend"),
+    ],
+)
+def test_what_fails_while_it_learns_on_leaves_the_tagger_as_it_was(
+    part, function, when, tmp_path, monkeypatch
+):
+    texts, labels = ["a red ball", "a blue cube", "no green"], [["red"], ["blue"], ["red"]]
+    known = Vocabulary([Entry(key) for key in ("red", "blue", "green")])
+    tagger = Tagger("knn", n_neighbors=1).fit(texts, labels, vocabulary=known)
+    tagger.save(tmp_path / "before")
+    usual = getattr(part, function)
+
+    def fail(self, *given):
+        if when == "after":
+            usual(self, *given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(part, function, fail)
+    with pytest.raises(KeyboardInterrupt):
+        tagger.partial_fit(["a green ball", "a ball"], [["green", "red"], ["red"]])
+    tagger.save(tmp_path / "after")
+    for file in (tmp_path / "before").iterdir():
+        assert file.read_bytes() == (tmp_path / "after" / file.name).read_bytes(), file.name
+    monkeypatch.undo()
+    tagger.partial_fit(["a green ball"], [["green"]])
+    assert tagger.tag("a green ball", k=1)[0].key == "green"
+    assert tagger.explain("a green ball", k=1)[0].reasons[0].name == "a green ball"
 
 
 def test_learning_on_by_matrix_takes_new_names_at_the_end():

@@ -175,12 +175,15 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
     ) -> Tagger:
         """Learn more rows of features, as ``features_of`` gives them, like ``partial_fit``.
 
-        ``texts`` are those that the rows were made from, where there are any.
+        ``texts`` are those that the rows were made from, where there are any. If anything goes
+        wrong, the tagger is as it was.
         """
         given = given_labels(labels, label_names)
+        excerpts = store.snapshot(self.excerpts_)
+        if excerpts is not None:
+            excerpts.extend(text or "" for text in texts or [None] * (count_rows(X) or 0))
         self.estimator_.partial_fit(X, self.catalog.resolved(given))  # they go by key, too
-        if self.excerpts_ is not None:
-            self.excerpts_.extend(text or "" for text in texts or [None] * (count_rows(X) or 0))
+        self.excerpts_ = excerpts
         return self
 
     def why_it_cannot_learn(self) -> str | None:
