@@ -29,6 +29,10 @@ class AmbiguousLabel(UsageError):
     """A name that several labels have; their keys or numbers tell them apart."""
 
 
+class UnknownLabel(UsageError):
+    """A label that neither the model nor its vocabulary has."""
+
+
 class LabelspaceWarning(UserWarning):
     """Something odd in the input that was handled, said once and with a count."""
 

@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
+from labelspace import threads
 from labelspace.base import Explanation, LabelRanker, Reason
 from labelspace.data.rows import is_matrix, one_text
 from labelspace.data.text.excerpts import Excerpts
 from labelspace.errors import UsageError
+from labelspace.label_choice import LabelChoice
 from labelspace.label_holder import LabelHolder
 from labelspace.search.sparse import SparseIndex
+from labelspace.topk import TopK
 
 
 @dataclass(frozen=True)
@@ -96,19 +99,41 @@ class NamedExplainer(LabelHolder):
         Reasons are words of the text (features of the row), labels, or training texts (rows by
         their number from 0 where no texts are kept), whichever the method goes by.
         """
+        X = self._explainable(row)
+        return [named(why, self._names) for why in self.estimator_.explain(X, k, n_reasons)[0]]
+
+    def explain_choice(
+        self, row: Any, choice: LabelChoice, n_reasons: int = 5
+    ) -> list[NamedExplanation]:
+        """Return the same of the labels that ``choice`` gives to a row."""
+        X = self._explainable(row)
+        given = choice.given(self.estimator_.predict_topk(X, choice.n_ranked), 0)
+        if not given:
+            return []
+        labels, scores = zip(*given, strict=True)
+        top = TopK(np.array([labels], dtype=np.int64), np.array([scores], dtype=np.float32))
+        X = self.estimator_._checked(X, reset=False)
+        with threads.limit(self.estimator_.n_threads):
+            found = self.estimator_._explain(X, top, n_reasons)[0]
+        return [named(why, self._names) for why in found]
+
+    def _explainable(self, row: Any) -> csr_matrix:
+        """Return a text or a row of features as features, if the method explains its answers."""
         check_is_fitted(self, "estimator_")
         if not hasattr(self.estimator_, "explain"):
             raise UsageError(
                 f"{type(self.estimator_).__name__} cannot explain its answers: use a method that "
                 "votes, such as knn."
             )
-        X = self.features_of(row if is_matrix(row) else [one_text(row)])
-        names: dict[str, Callable[[int], str]] = {
+        return self.features_of(row if is_matrix(row) else [one_text(row)])
+
+    @property
+    def _names(self) -> dict[str, Callable[[int], str]]:
+        return {
             "label": self.catalog.name,
             "feature": self.feature_name,
             "example": self.excerpt,
         }
-        return [named(why, names) for why in self.estimator_.explain(X, k, n_reasons)[0]]
 
     def feature_name(self, column: int) -> str:
         """Return the word of a feature, or its number as text."""

@@ -7,19 +7,21 @@ model with a vocabulary or without one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from labelspace.csr import NamedColumns
-from labelspace.errors import AmbiguousLabel, UsageError
+from labelspace.errors import AmbiguousLabel, UnknownLabel, UsageError
 from labelspace.labels import LabelEncoder
-from labelspace.topk import TopK
 from labelspace.vocabulary import NOT_THERE
 
 BROADER = ("keep", "hide", "add")
+
+_NAME_AND_KEY = re.compile(r"(.+) <([^<>]+)>")
 
 
 class Tag(tuple[str, float]):
@@ -135,7 +137,8 @@ class LabelCatalog:
     def find(self, label: int | str) -> int | None:
         """Return the column of a label given by number, key or name; None if there is none.
 
-        A name that several labels have is an error that names them.
+        ``"rose <g2>"``, name and key as they are shown, does as well. A name that several labels
+        have is an error that names them.
         """
         if isinstance(label, int):
             return self.labels.find(label)
@@ -153,7 +156,35 @@ class LabelCatalog:
                 + ", ".join(map(self._told_apart, found[:8]))
                 + (", …." if len(found) > 8 else ".")
             )
+        if not found and (both := _NAME_AND_KEY.fullmatch(label)) is not None:
+            meant = self.find(both[2])
+            names = [] if meant is None else self.all_names(meant)
+            return meant if both[1] in names else None
         return found[0] if found else None
+
+    def columns(self, labels: Iterable[int | str]) -> frozenset[int]:
+        """Return the columns of labels; those that only the vocabulary has are left out.
+
+        One that is in neither is an error, and so is a name that several have.
+        """
+        found = set()
+        for label in labels:
+            column = self.find(label)
+            if column is not None:
+                found.add(column)
+            elif not self.knows(label):
+                raise UnknownLabel(
+                    f"There is no label '{str(label)[:80]}': give a key or a name that the model "
+                    "knows."
+                )
+        return frozenset(found)
+
+    def all_names(self, label: int) -> list[str]:
+        """Return all names of a column's label, the model's own first."""
+        own = [self.labels.name(label)]
+        if self._known is None or (entry := self.entry(label)) == NOT_THERE:
+            return own
+        return own + [name.text for name in self._known.vocabulary.names_of(entry)]
 
     def find_one(self, label: str) -> int | None:
         """Return the column of a label; None if there is none, or if several have its name."""
@@ -282,34 +313,3 @@ class LabelCatalog:
     def _told_apart(self, label: int) -> str:
         key = self.key(label)
         return f"number {label}" if key is None else f"'{key}'"
-
-
-class LabelChoice(NamedTuple):
-    """Which labels of a ranking are given, and what they are called.
-
-    ``least`` is the score that they need; ``broader`` is as for ``LabelCatalog.choose``.
-    """
-
-    catalog: LabelCatalog
-    k: int
-    least: float | None = None
-    language: str | None = None
-    broader: str = "keep"
-
-    @property
-    def n_ranked(self) -> int:
-        """How many labels have to be ranked."""
-        return self.catalog.n_ranked(self.k, self.broader)
-
-    def given(self, top: TopK, row: int) -> list[tuple[int, float]]:
-        """Return the columns of the labels that a row is given, with their scores."""
-        return self.catalog.choose(top.given(row, self.least), self.k, self.broader)
-
-    def about(self, label: int) -> dict[str, Any]:
-        """Return number, key and name of a label, as far as it has them, for JSON and tables."""
-        told: dict[str, Any] = {"label": label}
-        if (key := self.catalog.key(label)) is not None:
-            told["key"] = key
-        if self.catalog.labels.names is not None:
-            told["name"] = self.catalog.name(label, self.language)
-        return told

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from labelspace.base import LabelRanker
 from labelspace.calibration import Threshold
 from labelspace.data.formats.vocabulary_file import read_vocabulary
-from labelspace.errors import LabelspaceWarning
-from labelspace.label_catalog import LabelCatalog, LabelChoice
+from labelspace.errors import LabelspaceWarning, UsageError
+from labelspace.label_catalog import LabelCatalog
+from labelspace.label_choice import LabelChoice
 from labelspace.labels import LabelEncoder
 from labelspace.model_vocabulary import ModelVocabulary
 from labelspace.vocabulary import NOT_THERE, Vocabulary
@@ -42,8 +43,15 @@ class LabelHolder:
         return LabelCatalog(self.labels_)
 
     def use_vocabulary(self, vocabulary: Vocabulary | str | os.PathLike[str]) -> None:
-        """Take another vocabulary (or the first), which may also come from a file."""
-        self.labels_.vocabulary = model_vocabulary(vocabulary, self.labels_)
+        """Take another vocabulary (or the first), which may also come from a file.
+
+        Columns that had a key before keep it, where the new vocabulary has it too.
+        """
+        catalog, keys = self.catalog, None
+        if self.vocabulary_ is not None:
+            columns = range(self.labels_.n_labels)
+            keys = [catalog.key(label) or self.labels_.name(label) for label in columns]
+        self.labels_.vocabulary = model_vocabulary(vocabulary, self.labels_, keys)
 
     def choice(
         self,
@@ -51,15 +59,27 @@ class LabelHolder:
         threshold: Threshold = None,
         language: str | None = None,
         broader: str = "keep",
+        allow: Iterable[int | str] | None = None,
+        exclude: Iterable[int | str] = (),
     ) -> LabelChoice:
         """Return how labels are chosen from a ranking and named; parameters as for ``tag_many``."""
-        self.catalog.check_language(language)
-        self.catalog.check_broader(broader)
-        return LabelChoice(self.catalog, *self.limits(k, threshold), language, broader)
+        catalog = self.catalog
+        catalog.check_language(language)
+        catalog.check_broader(broader)
+        allowed = None if allow is None else catalog.columns(_listed(allow, "allow"))
+        excluded = catalog.columns(_listed(exclude, "exclude"))
+        given = (*self.limits(k, threshold), language, broader)
+        return LabelChoice(catalog, *given, allowed, excluded)
 
     def limits(self, k: int | None = None, threshold: Threshold = None) -> tuple[int, float | None]:
         """Return how many labels are given at most, and the score that they need."""
         return self.estimator_.limits(k, threshold)
+
+
+def _listed(labels: Iterable[int | str], what: str) -> Iterable[int | str]:
+    if isinstance(labels, str):
+        raise UsageError(f"{what} is a text where labels are needed: write [{labels[:80]!r}].")
+    return labels
 
 
 def model_vocabulary(

@@ -36,6 +36,7 @@ from labelspace.vocabulary import Vocabulary
 
 # Rows turned into features and ranked at a time: bounds memory, and lets progress be seen.
 BLOCK = 4096
+MOST_RANKED = 1 << 24  # labels at a time: all labels of many rows would not fit into memory
 
 
 class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
@@ -198,8 +199,8 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
         Each is a pair of name and score that has ``key`` and ``label`` (its column) as well. Fewer
         come back where the method finds fewer, or where ``threshold`` leaves some out. Both
         default to the method's own parameters (``k=5`` and no threshold); ``"f1"`` and
-        ``"precision=0.9"`` are thresholds of methods that give probabilities. ``language`` and
-        ``broader`` are as for ``tag_many``.
+        ``"precision=0.9"`` are thresholds of methods that give probabilities. ``language``,
+        ``broader``, ``allow`` and ``exclude`` are as for ``tag_many``.
         """
         return self.tag_many([one_text(text)], k, threshold, **shown)[0]
 
@@ -212,6 +213,8 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
         *,
         language: str | None = None,
         broader: str = "keep",
+        allow: Iterable[int | str] | None = None,
+        exclude: Iterable[int | str] = (),
     ) -> Any:
         """Return what ``tag`` gives for each of many rows, which is much quicker at once.
 
@@ -219,10 +222,11 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
         or index in pandas), ``label``, ``score``, and ``key`` where the model has a vocabulary; of
         the package that ``rows`` come from. Names are in ``language`` where there is one in it.
         ``broader="hide"`` leaves out labels broader than another one given, and ``"add"`` gives
-        all that are broader as well.
+        all that are broader as well. Only labels in ``allow`` are given, where it is not None, and
+        none in ``exclude``: keys, names or columns; a name that several have is an error.
         """
         check_is_fitted(self, "estimator_")
-        choice = self.choice(k, threshold, language, broader)
+        choice = self.choice(k, threshold, language, broader, allow, exclude)
         tags = [
             [choice.catalog.tag(label, score, language) for label, score in choice.given(top, row)]
             for top in self.ranked(rows, choice.n_ranked)
@@ -248,7 +252,7 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
         rows = rows_of(rows)
         if not is_matrix(rows):
             setup.check_takes_text(self.features_, self.estimator_)
-        blocks = row_blocks(rows, block)
+        blocks = row_blocks(rows, max(1, min(block, MOST_RANKED // self.estimator_._asked(k))))
         return (self.estimator_.predict_topk(self.features_of(part), k) for part in blocks)
 
     def predict(self, rows: Any, k: int | None = None, threshold: Threshold = None) -> Any:

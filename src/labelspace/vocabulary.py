@@ -161,6 +161,13 @@ class Vocabulary(Storable):
             (one[0] if len(one) == 1 else -min(2, len(one) + 1) for one in found), dtype=np.int64
         )
 
+    def coverage(self, names: Iterable[str]) -> dict[str, int]:
+        """Return how many of these names (or keys) are labels here, and how many are several."""
+        found = self.match(names)
+        told = {"n_labels": len(self), "n_found": int((found >= 0).sum())}
+        told["n_not_found"] = int((found == NOT_THERE).sum())
+        return told | {"n_ambiguous": int((found < NOT_THERE).sum())}
+
     def ancestors(self, entry: int) -> list[int]:
         """Return all labels above a label, the nearest first; in a circle, none is above itself."""
         seen = {entry: None}

@@ -135,3 +135,51 @@ def test_keys_in_labels_txt_tell_equal_names_apart(tmp_path):
     assert told.splitlines() == ["bank <k1>\t1.0000", "bank <k2>\t1.0000"]
     err = run("predict", tmp_path / "model", tmp_path / "train.txt", "--hide-broader", code=2)
     assert "no broader labels" in err
+
+
+def test_predict_gives_only_labels_that_are_allowed(garden, tmp_path):
+    model, _ = garden
+    (tmp_path / "only.txt").write_text("Buch\n\nhttp://example.org/plant\n", encoding="utf-8")
+    new = tmp_path / "new.csv"
+    new.write_text("nr;titel\nb1;Rosen und Bücher im Garten\n", encoding="utf-8")
+    rows = json.loads(run("predict", model, new, "--allow", f"@{tmp_path}/only.txt", "--json"))
+    keys = {one["key"].rpartition("/")[2] for one in rows["predictions"][0]}
+    assert keys == {"book", "plant"}
+    excluded = ("--exclude", "Rose <http://example.org/rose>", "--exclude", "plant")
+    rows = json.loads(run("predict", model, new, *excluded, "--json"))
+    assert [one["name"] for one in rows["predictions"][0]] == ["book"]
+    assert "There is no label 'Baum'" in run("predict", model, new, "--allow", "Baum", code=2)
+    out = tmp_path / "tagged.csv"
+    run("predict", model, new, "--allow", "book", "--language", "de", "--out", out)
+    with out.open(encoding="utf-8") as file:
+        assert [row["tags"] for row in csv.DictReader(file, delimiter=";")] == ["Buch"]
+
+
+def test_every_verb_that_reads_takes_a_vocabulary(garden, tmp_path):
+    _, _ = garden
+    vocabulary = ("--vocabulary", tmp_path / "garden.ttl")
+    (tmp_path / "plain.tsv").write_text("Rosen im Garten\tRose\nAlte Bücher\tBuch\n", "utf-8")
+    model, test = tmp_path / "plain", tmp_path / "test.tsv"
+    run("train", tmp_path / "plain.tsv", "--method", "knn", "--out", model)
+    test.write_text("Rosen im Garten\trose\nAlte Bücher\tbook\n", "utf-8")
+    assert json.loads(run("evaluate", model, test, "--json"))["P@1"] == 0
+    assert json.loads(run("evaluate", model, test, *vocabulary, "--json"))["P@1"] == 100
+    english = run("predict", model, test, *vocabulary, "--language", "en", "-k", "1")
+    assert english.splitlines()[0].startswith("rose <http://example.org/rose>")
+    covered = {"n_labels": 4, "n_found": 2, "n_not_found": 0, "n_ambiguous": 0}
+    assert json.loads(run("info", test, *vocabulary, "--json"))["vocabulary"] == covered
+    assert json.loads(run("info", model, *vocabulary, "--json"))["given_vocabulary"] == covered
+    run("convert", test, tmp_path / "keys.jsonl", *vocabulary)
+    first = json.loads((tmp_path / "keys.jsonl").read_text("utf-8").splitlines()[0])
+    assert first["labels"] == ["http://example.org/rose"]
+    run("convert", test, tmp_path / "german.jsonl", *vocabulary, "--language", "de")
+    assert '"Rose"' in (tmp_path / "german.jsonl").read_text("utf-8")
+    assert "--vocabulary" in run("convert", test, tmp_path / "x.tsv", "--language", "de", code=2)
+
+
+def test_info_describes_a_vocabulary(garden, tmp_path):
+    told = json.loads(run("info", tmp_path / "garden.ttl", "--json"))
+    assert (told["n_labels"], told["languages"], told["n_with_broader"]) == (4, "de, en", 2)
+    assert {one["key"] for one in told["first_labels"]} <= {
+        f"http://example.org/{name}" for name in ("plant", "rose", "book", "tulip")
+    }

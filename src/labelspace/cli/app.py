@@ -92,6 +92,7 @@ def evaluate(
     by_frequency: Annotated[
         bool, typer.Option("--by-frequency", help="Also recall by how often labels occur.")
     ] = False,
+    vocabulary: opt.VocabularyFile = None,
     as_json: Json = False,
     fields: Any = None,
 ) -> None:
@@ -102,6 +103,7 @@ def evaluate(
         model,
         test,
         fields=fields,
+        vocabulary=vocabulary,
         n_threads=threads,
         A=a,
         B=b,
@@ -120,30 +122,16 @@ def predict(
             metavar="INPUT", help="A corpus file, or - for what is piped in: one text per line."
         ),
     ],
-    k: Annotated[
-        int | None,
-        typer.Option("-k", min=1, help="Labels for each row; 5, or as many as f1 or precision=…."),
-    ] = None,
-    threshold: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SCORE|f1|precision=P",
-            help="Leave out labels with a lower score; f1 and precision=0.9 choose the score.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write all rows with their columns and tags: .csv, .tsv, .jsonl or .parquet.",
-        ),
-    ] = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Also what spoke for each label: words, texts.")
-    ] = False,
+    k: opt.K = None,
+    threshold: opt.Threshold = None,
+    out: opt.TaggedFile = None,
+    explain: opt.Explain = False,
     language: opt.Language = None,
     hide_broader: opt.HideBroader = False,
     add_broader: opt.AddBroader = False,
+    allow: opt.Allow = None,
+    exclude: opt.Exclude = None,
+    vocabulary: opt.VocabularyFile = None,
     threads: Threads = None,
     as_json: Json = False,
     fields: Any = None,
@@ -159,8 +147,13 @@ def predict(
         k=k,
         threshold=threshold,
         explain=explain,
-        language=language,
-        broader=opt.broader_of(hide_broader, add_broader),
+        shown=opt.Shown(
+            language,
+            opt.broader_of(hide_broader, add_broader),
+            opt.labels_of(allow),
+            opt.labels_of(exclude) or [],
+        ),
+        vocabulary=vocabulary,
         n_threads=threads,
         as_json=as_json,
     )
@@ -218,17 +211,20 @@ def methods(
 @app.command()
 @reads_tables
 def info(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A corpus or a model folder.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A corpus, model folder or vocabulary.")
+    ],
     files: Annotated[
         bool, typer.Option("--files", help="Also a model's files, with checksums.")
     ] = False,
+    vocabulary: opt.VocabularyFile = None,
     as_json: Json = False,
     fields: Any = None,
 ) -> None:
-    """Describe a corpus or a model."""
+    """Describe a corpus, a model, or a vocabulary."""
     from labelspace.cli.info import run_info
 
-    run_info(path, fields=fields, with_files=files, as_json=as_json)
+    run_info(path, fields=fields, vocabulary=vocabulary, with_files=files, as_json=as_json)
 
 
 @app.command()
@@ -238,13 +234,17 @@ def convert(
     target: Annotated[
         Path, typer.Argument(metavar="OUT", help="Corpus to write; its name says the format.")
     ],
+    vocabulary: opt.VocabularyFile = None,
+    language: opt.Language = None,
     as_json: Json = False,
     fields: Any = None,
 ) -> None:
-    """Write a corpus in another format."""
+    """Write a corpus in another format; with a vocabulary, labels by key or in a language."""
     from labelspace.cli.convert import run_convert
 
-    run_convert(source, target, fields=fields, as_json=as_json)
+    run_convert(
+        source, target, fields=fields, vocabulary=vocabulary, language=language, as_json=as_json
+    )
 
 
 @app.command()

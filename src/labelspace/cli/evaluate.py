@@ -20,6 +20,7 @@ def run_evaluate(
     test: Path,
     *,
     fields: Fields | None = None,
+    vocabulary: Path | None = None,
     n_threads: int | None,
     A: float,
     B: float,
@@ -27,7 +28,7 @@ def run_evaluate(
     as_json: bool,
 ) -> None:
     """Evaluate the model in a folder on the corpus in a file."""
-    tagger = load_tagger(model, n_threads)
+    tagger = load_tagger(model, n_threads, vocabulary)
     corpus = read_for(tagger, test, fields)
     figures, top = evaluate(tagger, corpus, A=A, B=B)
     bands = None

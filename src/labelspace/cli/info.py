@@ -1,10 +1,12 @@
-"""``labelspace info``: what a corpus or a model folder holds."""
+"""``labelspace info``: what a corpus, a model folder or a vocabulary holds."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
+
+import numpy as np
 
 from labelspace import data, progress
 from labelspace.cli import output
@@ -13,17 +15,32 @@ from labelspace.data import Corpus
 from labelspace.data.formats.annif import documents_in
 from labelspace.data.formats.fields import Fields
 from labelspace.data.formats.table import EXAMPLES
+from labelspace.data.formats.vocabulary_file import is_vocabulary_name, read_vocabulary
 from labelspace.data.read import format_of
+from labelspace.vocabulary import Vocabulary
 
 _WIDTH = 70
 
 
 def run_info(
-    path: Path, *, fields: Fields | None = None, with_files: bool = False, as_json: bool
+    path: Path,
+    *,
+    fields: Fields | None = None,
+    vocabulary: Path | None = None,
+    with_files: bool = False,
+    as_json: bool,
 ) -> None:
-    """Describe the corpus or the model at ``path``."""
-    is_model = path.is_dir() and not documents_in(path)
-    description = model_card(path, with_files) if is_model else _of_corpus(path, fields)
+    """Describe the corpus, the model or the vocabulary at ``path``.
+
+    A ``vocabulary`` is told to cover so many of the labels of a corpus or a model.
+    """
+    given = None if vocabulary is None else read_vocabulary(vocabulary)
+    if path.is_dir() and not documents_in(path):
+        description = model_card(path, with_files, given)
+    elif is_vocabulary_name(path):
+        description = _of_vocabulary(path)
+    else:
+        description = _of_corpus(path, fields, given)
     if as_json:
         output.print_json(description)
         return
@@ -37,11 +54,34 @@ def run_info(
             output.print_table(name.replace("_", " "), rows)
 
 
-def _of_corpus(path: Path, fields: Fields | None) -> dict[str, Any]:
+def _of_corpus(path: Path, fields: Fields | None, given: Vocabulary | None) -> dict[str, Any]:
     with progress.task(f"Reading {path}"):
         corpus = data.read_corpus(path, fields=fields, needs_labels=False)
     shown = {"format": format_of(path), **_understood(corpus)}
+    if given is not None:
+        shown["vocabulary"] = given.coverage(corpus.label_names or ())
     return shown | data.describe(corpus).as_dict() | {"first_rows": _first_rows(corpus)}
+
+
+def _of_vocabulary(path: Path) -> dict[str, Any]:
+    with progress.task(f"Reading {path}"):
+        vocabulary = read_vocabulary(path)
+    shown: list[dict[str, Any]] = []
+    for entry in range(min(EXAMPLES, len(vocabulary))):
+        above = [vocabulary.key(one) for one in vocabulary.ancestors(entry)[:EXAMPLES]]
+        names = [
+            name.text + (f" ({name.language})" if name.language else "")
+            for name in vocabulary.names_of(entry)
+        ]
+        about = {"names": " | ".join(names), "broader": " | ".join(above)}
+        shown.append({"key": vocabulary.key(entry), **about})
+    return {
+        "n_labels": len(vocabulary),
+        "n_names": len(vocabulary.names),
+        "languages": ", ".join(one for one in vocabulary.languages if one),
+        "n_with_broader": int((np.diff(vocabulary.broader.indptr) > 0).sum()),
+        "first_labels": shown,
+    }
 
 
 def _understood(corpus: Corpus) -> dict[str, Any]:

@@ -16,10 +16,14 @@ from labelspace.errors import DataError, UsageError
 from labelspace.tagger import Tagger
 
 
-def load_tagger(folder: Path, n_threads: int | None = None) -> Tagger:
-    """Load a model folder, to be used with so many threads."""
+def load_tagger(
+    folder: Path, n_threads: int | None = None, vocabulary: Path | None = None
+) -> Tagger:
+    """Load a model folder, to be used with so many threads, and with a vocabulary if given."""
     with progress.task(f"Loading {folder}"):
         tagger = Tagger.load(folder)
+        if vocabulary is not None:
+            tagger.use_vocabulary(vocabulary)
     tagger.estimator_.n_threads = n_threads
     return tagger
 

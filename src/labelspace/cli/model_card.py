@@ -10,10 +10,16 @@ import numpy as np
 from labelspace import store
 from labelspace.cli.evaluate import by_k
 from labelspace.store import folders
+from labelspace.vocabulary import Vocabulary
 
 
-def model_card(path: Path, with_files: bool = False) -> dict[str, Any]:
-    """Return what the model in a folder is, what it learned from, and how right it was."""
+def model_card(
+    path: Path, with_files: bool = False, given: Vocabulary | None = None
+) -> dict[str, Any]:
+    """Return what the model in a folder is, what it learned from, and how right it was.
+
+    Of a vocabulary that is ``given`` it also tells how many labels of the model are in it.
+    """
     manifest = store.read_manifest(path)
     names = manifest["label_names"]
     learned = _learned(manifest["model"])
@@ -37,6 +43,8 @@ def model_card(path: Path, with_files: bool = False) -> dict[str, Any]:
     }
     if figures:
         card |= {"held_out_corpus": provenance["valid"], "figures_on_it": by_k(figures)}
+    if given is not None:
+        card["given_vocabulary"] = given.coverage(map(str, names or ()))
     if with_files:
         card["files"] = [{"file": name, **about} for name, about in manifest["files"].items()]
     return {name: value for name, value in card.items() if value is not None}

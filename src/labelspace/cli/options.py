@@ -1,9 +1,10 @@
-"""Options that say what to learn with, and what labels are to be called."""
+"""Options that say what to learn with, which labels to give, and what they are called."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -33,6 +34,27 @@ VocabularyFile = Annotated[
         help="Keys, names and broader labels: a table, or SKOS; also found beside the corpus.",
     ),
 ]
+K = Annotated[
+    int | None,
+    typer.Option("-k", min=1, help="Labels for each row; 5, or as many as f1 or precision=…."),
+]
+Threshold = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SCORE|f1|precision=P",
+        help="Leave out labels with a lower score; f1 and precision=0.9 choose the score.",
+    ),
+]
+TaggedFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write all rows with their columns and tags: .csv, .tsv, .jsonl or .parquet.",
+    ),
+]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Also what spoke for each label: words, texts.")
+]
 Language = Annotated[
     str | None, typer.Option(metavar="CODE", help="Language of the labels' names: de.")
 ]
@@ -40,6 +62,27 @@ HideBroader = Annotated[
     bool, typer.Option("--hide-broader", help="Leave out labels broader than another given.")
 ]
 AddBroader = Annotated[bool, typer.Option("--add-broader", help="Give all broader labels as well.")]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        metavar="LABEL",
+        help="Give only these labels: keys or names; @FILE has one per line; repeatable.",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option("--exclude", metavar="LABEL", help="Never give these labels; as --allow."),
+]
+
+
+class Shown(NamedTuple):
+    """Which labels are given at all, and what they are called."""
+
+    language: str | None = None
+    broader: str = "keep"
+    allow: list[str] | None = None
+    exclude: Sequence[str] = ()
 
 
 def broader_of(hide: bool, add: bool) -> str:
@@ -47,3 +90,22 @@ def broader_of(hide: bool, add: bool) -> str:
     if hide and add:
         raise UsageError("--hide-broader and --add-broader contradict each other: give one.")
     return "hide" if hide else "add" if add else "keep"
+
+
+def labels_of(given: list[str] | None) -> list[str] | None:
+    """Return labels as they are given, those of ``@FILE`` from the lines of the file."""
+    if given is None:
+        return None
+    found: list[str] = []
+    for label in given:
+        path = Path(label[1:])
+        if label.startswith("@") and path.is_file():
+            from labelspace.data.formats.compression import open_input
+            from labelspace.data.formats.names import decode
+
+            with open_input(path) as lines:
+                read = (decode(line, path, number) for number, line in enumerate(lines, 1))
+                found.extend(line.strip() for line in read if line.strip())
+        else:
+            found.append(label)
+    return found

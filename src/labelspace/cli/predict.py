@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from labelspace import progress
 from labelspace.calibration import checked_threshold
 from labelspace.cli import output
 from labelspace.cli.inputs import load_tagger, read_for
+from labelspace.cli.options import Shown
 from labelspace.cli.reasons import explained, label_text, lines_about
 from labelspace.cli.tagged_table import job_of, write_tagged
 from labelspace.data.formats.compression import HEAD_SIZE, check_readable
@@ -18,8 +21,9 @@ from labelspace.data.formats.fields import Fields, find_roles
 from labelspace.data.formats.table import CellReader, Table
 from labelspace.data.piped import LinesTable, open_piped
 from labelspace.data.read import stream_table
+from labelspace.data.rows import count_rows
 from labelspace.errors import DataError, UsageError
-from labelspace.label_catalog import LabelChoice
+from labelspace.label_choice import LabelChoice
 from labelspace.tagger import Tagger
 from labelspace.topk import TopK
 
@@ -35,20 +39,20 @@ def run_predict(
     k: int | None,
     threshold: str | None,
     explain: bool = False,
-    language: str | None = None,
-    broader: str = "keep",
+    shown: Shown = Shown(),
+    vocabulary: Path | None = None,
     n_threads: int | None,
     as_json: bool,
 ) -> None:
     """Print, or write to the file ``out``, what a model gives to the rows of ``source``."""
-    tagger = load_tagger(model, n_threads)
-    choice = tagger.choice(k, checked_threshold(threshold), language, broader)
+    tagger = load_tagger(model, n_threads, vocabulary)
+    choice = tagger.choice(k, checked_threshold(threshold), *shown)
     about = {"k": choice.k, "threshold": choice.least}
     given = fields or Fields()
     if out is not None and explain:
         raise UsageError("--out writes tags without reasons: leave --out or --explain out.")
     if out is not None:
-        n_rows = _write(model, tagger, source, out, given, choice)
+        n_rows = _write(model, tagger, source, out, given, choice, vocabulary)
         if as_json:
             output.print_json({"n": n_rows, **about, "out": str(out)})
         else:
@@ -75,8 +79,8 @@ def run_predict(
         if explain:
             print("\n".join(line for one in labels for line in lines_about(one)) + "\n")
             continue
-        shown = (f"{label_text(label)}\t{label['score']:.4f}" for label in labels)
-        print("\t".join(shown), flush=source == STANDARD_INPUT)
+        printed = (f"{label_text(label)}\t{label['score']:.4f}" for label in labels)
+        print("\t".join(printed), flush=source == STANDARD_INPUT)
 
 
 def _write(
@@ -86,6 +90,7 @@ def _write(
     out: Path,
     fields: Fields,
     choice: LabelChoice,
+    vocabulary: Path | None,
 ) -> int:
     job = None
     if source == STANDARD_INPUT:
@@ -101,13 +106,20 @@ def _write(
                 "out, or add --json."
             )
         table = found
-        job = job_of(model, path, {"fields": repr(fields), **choice._asdict(), "catalog": None})
+        settings = {"fields": repr(fields), **choice.settings()}
+        if vocabulary is not None:
+            settings["vocabulary"] = hashlib.sha256(vocabulary.read_bytes()).hexdigest()
+        job = job_of(model, path, settings)
     return write_tagged(tagger, table, out, choice, job, fields=fields)
 
 
 def _ranked(tagger: Tagger, rows: Any, k: int) -> Iterator[TopK]:
     if not isinstance(rows, Iterator):
-        yield tagger.predict_topk(rows, k)
+        n_rows = count_rows(rows)
+        with progress.task(f"Ranking labels for {n_rows or 0:,} rows", n_rows) as advance:
+            for top in tagger.ranked(rows, k):
+                yield top
+                advance(len(top))
         return
     # At a terminal each line is answered as it is typed; a pipe is read in larger blocks.
     yield from tagger.ranked(rows, k, block=1 if sys.stdin.isatty() else 1024)

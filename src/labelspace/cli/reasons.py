@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
 from labelspace.data.rows import count_rows, is_matrix
-from labelspace.label_catalog import LabelChoice
+from labelspace.label_choice import LabelChoice
 from labelspace.tagger import Tagger
 
 N_REASONS = 5
 
 
 def explained(tagger: Tagger, rows: Any, choice: LabelChoice) -> Iterator[list[dict[str, Any]]]:
-    """Yield the labels of each row with their reasons; one that is added has none of its own."""
-    least = -math.inf if choice.least is None else choice.least
+    """Yield the labels of each row with their reasons."""
     for row in _one_by_one(rows):
-        found = {why.id: why for why in tagger.explain(row, choice.n_ranked, N_REASONS)}
-        ranked = [(label, why.score) for label, why in found.items() if why.score >= least]
         yield [
             {
-                **choice.about(label),
-                "score": round(score, 6),
+                **choice.about(why.id),
+                "score": round(why.score, 6),
                 "reasons": [
                     {"kind": one.kind, "name": one.name, "weight": round(one.weight, 6)}
-                    for one in (found[label].reasons if label in found else ())
+                    for one in why.reasons
                 ],
             }
-            for label, score in choice.catalog.choose(ranked, choice.k, choice.broader)
+            for why in tagger.explain_choice(row, choice, N_REASONS)
         ]
 
 

@@ -16,7 +16,7 @@ from labelspace.data.formats.table import CellReader, Table
 from labelspace.data.parts import ROWS, TableParts
 from labelspace.data.tagged import TaggedRow, tagged_format
 from labelspace.errors import DataError
-from labelspace.label_catalog import LabelChoice
+from labelspace.label_choice import LabelChoice
 from labelspace.store.folders import MANIFEST
 from labelspace.tagger import Tagger
 

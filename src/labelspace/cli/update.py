@@ -22,9 +22,7 @@ def run_update(
 ) -> None:
     """Let the model in a folder learn the corpus in a file."""
     with folders.locked(model):  # a server that learns saves the same folder
-        tagger = load_tagger(model, n_threads)
-        if vocabulary is not None:
-            tagger.use_vocabulary(vocabulary)
+        tagger = load_tagger(model, n_threads, vocabulary)
         corpus = read_for(tagger, more, fields)
         n_before = tagger.estimator_.n_labels_
         # A model that knows labels by number takes no names for them later.

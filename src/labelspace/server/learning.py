@@ -248,7 +248,7 @@ def _labels(served: Served, labels: Sequence[int | str]) -> list[Any]:
         elif has_names and isinstance(label, str) and label.strip():
             told.append(label.strip())
         elif has_names:
-            told.extend(served.known_labels([label]))  # raises: there is no such number
+            raise Refusal(404, f"There is no label '{label}': see GET /v1/labels?q=.")
         else:
             told.append(_new_number(served, label))
     return list(dict.fromkeys(told))

@@ -14,12 +14,13 @@ from scipy.sparse import csr_matrix
 
 from labelspace import store, threads
 from labelspace.base import LabelRanker
-from labelspace.errors import AmbiguousLabel, UsageError
+from labelspace.errors import AmbiguousLabel, UnknownLabel, UsageError
 from labelspace.label_catalog import LabelCatalog
+from labelspace.label_choice import LabelChoice
 from labelspace.registry import method_name
 from labelspace.server.refusal import Refusal
 from labelspace.server.row_reader import RowReader
-from labelspace.server.schemas import Row
+from labelspace.server.schemas import Row, TagRequest
 from labelspace.store import folders
 from labelspace.tagger import Tagger
 from labelspace.topk import TopK
@@ -140,22 +141,6 @@ class Served:
         key, name = self.catalog.key(label), self.catalog.name(label, language)
         return {"label": label, "name": name} | ({} if key is None else {"key": key})
 
-    def known_labels(self, labels: Sequence[int | str]) -> list[int]:
-        """Return the numbers of labels, but for those that only the vocabulary has.
-
-        One that is in neither is a 404, and a name that several have is a 422 that tells them.
-        """
-        found = []
-        for label in labels:
-            column = self.found(label)
-            if column is None and self.catalog.knows(label):
-                continue
-            if column is None:
-                shown = str(label) if len(str(label)) <= 80 else str(label)[:79] + "…"
-                raise Refusal(404, f"There is no label '{shown}': see GET /v1/labels?q=.")
-            found.append(column)
-        return found
-
     def found(self, label: int | str) -> int | None:
         """Return the number of a label, given by key, name or number, if it is there."""
         try:
@@ -163,10 +148,20 @@ class Served:
         except AmbiguousLabel as error:
             raise Refusal(422, str(error)) from None
 
-    def limits(self, k: int | None, threshold: float | str | None) -> tuple[int, float | None]:
-        """Return how many labels to give and the score that they need."""
+    def choice(self, asked: TagRequest) -> LabelChoice:
+        """Return which labels a request wants.
+
+        A label that is not there is a 404, a name that several have a 422 that tells them, and
+        what this model cannot do a 409.
+        """
+        k = asked.k if "k" in asked.model_fields_set else None
+        shown = (asked.language, asked.broader, asked.allow, asked.exclude)
         try:
-            return self.tagger.limits(k, threshold)
+            return self.tagger.choice(k, asked.threshold, *shown)
+        except UnknownLabel as error:
+            raise Refusal(404, f"{str(error)[:-1]}; GET /v1/labels?q= finds some.") from None
+        except AmbiguousLabel as error:
+            raise Refusal(422, str(error)) from None
         except UsageError as error:
             raise Refusal(409, str(error)) from None
 

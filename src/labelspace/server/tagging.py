@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from labelspace.errors import UsageError
 from labelspace.server.batcher import Batcher
-from labelspace.server.refusal import Refusal
 from labelspace.server.schemas import TagRequest
 from labelspace.server.served import Ranked, Served
 from labelspace.server.why import explain
-from labelspace.topk import NO_LABEL, TopK
+from labelspace.topk import TopK
 
 
 async def tag(asked: TagRequest, batcher: Batcher) -> bytes:
@@ -34,53 +30,23 @@ class LabelFilter:
 
     def __init__(self, asked: TagRequest, served: Served) -> None:
         self._served = served
-        k = asked.k if "k" in asked.model_fields_set else None
-        self.k, least = served.limits(k, asked.threshold)
-        self.threshold = -math.inf if least is None else least
-        self.allowed = None if asked.allow is None else set(served.known_labels(asked.allow))
-        self.excluded = set(served.known_labels(asked.exclude))
-        self.language, self.broader = asked.language, asked.broader
-        self._check_vocabulary()
-        if self.allowed is None:
-            n_wanted = served.catalog.n_ranked(self.k, self.broader)
-            self.n_ranked = n_wanted + len(self.excluded)
-        else:
-            # An allowed label may be ranked anywhere.
-            self.n_ranked = max(1, served.n_labels)
+        self._choice = served.choice(asked)
+        self.n_ranked = self._choice.n_ranked
+        self.language = asked.language
 
     def in_terms_of(self, served: Served, asked: TagRequest) -> LabelFilter:
         """Return the same for the model that answered, if it was replaced meanwhile."""
         return self if served is self._served else LabelFilter(asked, served)
 
-    def chosen(self, labels: list[int], scores: list[float]) -> list[tuple[int, float]]:
+    def chosen(self, top: TopK, row: int) -> list[tuple[int, float]]:
         """Return what is wanted of one row's ranking."""
-        found = self._served.catalog.choose(self._wanted(labels, scores), self.k, self.broader)
-        if self.broader == "add":
-            return [pair for pair in found if self._is_wanted(pair[0])]
-        return found
-
-    def _wanted(self, labels: list[int], scores: list[float]) -> Iterator[tuple[int, float]]:
-        for label, score in zip(labels, scores, strict=True):
-            if label == NO_LABEL or score < self.threshold:
-                return
-            if self._is_wanted(label):
-                yield label, score
-
-    def _is_wanted(self, label: int) -> bool:
-        return label not in self.excluded and (self.allowed is None or label in self.allowed)
-
-    def _check_vocabulary(self) -> None:
-        try:
-            self._served.catalog.check_language(self.language)
-            self._served.catalog.check_broader(self.broader)
-        except UsageError as error:
-            raise Refusal(409, str(error)) from None
+        return self._choice.given(top, row)
 
 
 def answer_of(ranked: Ranked, row: int, wanted: LabelFilter) -> dict[str, Any]:
     """Return the answer for one row of a ranking."""
     top, served = ranked.top, ranked.served
-    chosen = wanted.chosen(top.labels[row].tolist(), top.scores[row].tolist())
+    chosen = wanted.chosen(top, row)
     return {
         "labels": [
             {

@@ -71,6 +71,16 @@ def read_vocabulary(path: str | os.PathLike[str]) -> Vocabulary:
     return vocabulary
 
 
+def is_vocabulary_name(path: Path) -> bool:
+    """Return whether a file is called as vocabularies are, such as ``terms.ttl``.
+
+    >>> is_vocabulary_name(Path("terms.rdf.gz")), is_vocabulary_name(Path("train.json"))
+    (True, False)
+    """
+    endings = {ending.removeprefix(".").lower() for ending in path.suffixes[-2:]}
+    return path.name in BESIDE or bool(endings & (_RDF.keys() - {"json", "xml"}))
+
+
 class FoundVocabulary(NamedTuple):
     """What a corpus's labels are called, and the key of each column where a file has them."""
 
