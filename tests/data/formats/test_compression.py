@@ -11,6 +11,8 @@ import stat
 import subprocess
 import sys
 import time
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -124,3 +126,30 @@ def test_damage_in_a_later_stream_is_not_taken_for_the_end(kind: str, tmp_path: 
         path.write_bytes(first + second[:end])
         with pytest.raises(DataError, match=r"damaged|cut short"), open_input(path) as stream:
             stream.read()
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress, bz2.compress])
+@pytest.mark.parametrize("row", [b"0 1:1\n", b"a ball\tred\n", b'{"text": "a", "labels": ["b"]}\n'])
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused(
+    tmp_path: Path, compress: Callable[[bytes], bytes], row: bytes
+) -> None:
+    packed = compress(row + b" " * (1 << 25)) * 4
+    path = tmp_path / "corpus"
+    path.write_bytes(packed)
+    with pytest.raises(DataError, match=f"unpacks to more than 100 times its {len(packed):,} byte"):
+        read_corpus(path)
+
+
+def test_a_corpus_that_compresses_well_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.gz"
+    path.write_bytes(gzip.compress(b"0 1:1\n" * 1_000_000))  # 6 MB in 6 kB
+    assert len(read_corpus(path)) == 1_000_000
+
+
+def test_a_workbook_or_arrays_that_unpack_to_far_more_are_refused(tmp_path: Path) -> None:
+    for name in ("xl/worksheets/sheet1.xml", "Y_indptr.npy"):
+        path = tmp_path / "corpus"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(name, bytes(1 << 27))
+        with pytest.raises(DataError, match="unpacks to more than 100 times its"):
+            read_corpus(path)

@@ -213,3 +213,66 @@ def test_names_with_commas_go_beside_the_tsv(tmp_path: Path) -> None:
     write_corpus(corpus, tmp_path / "a.tsv")
     assert (tmp_path / "a.tsv").read_text() == "raisins\t0,1\n"
     assert read_corpus(tmp_path / "a.tsv").label_names == names
+
+
+ROWS = "0 1:1\n1 2:1\n2 3:1\n0 4:1\n"
+TOO_WIDE = {
+    "header, labels": ("4 5 10000000\n" + ROWS, "the first line asks for 10,000,000 labels, but 3"),
+    "header, features": ("4 2000000000 5\n" + ROWS, "asks for 2,000,000,000 features, but 4 are"),
+    "svmlight, label": ("2000000000 1:1\n", "1 labels, but their numbers ask for 2,000,000,001"),
+    "svmlight, feature": ("0 2000000000:1\n", "1 features, but their numbers ask for 2,000,000,0"),
+    "JSON, feature": ('{"features": [[2000000000, 1]], "labels": ["a"]}\n', "1 features, but"),
+    "JSON, feature as a string": ('{"features": {"2000000000": 1}}\n', "1 features, but their"),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), TOO_WIDE.values(), ids=TOO_WIDE)
+def test_far_more_columns_than_are_in_use_are_refused(
+    tmp_path: Path, content: str, expected: str
+) -> None:
+    path = tmp_path / "corpus"
+    path.write_text(content)
+    with pytest.raises(DataError, match=expected):
+        read_corpus(path)
+
+
+@pytest.mark.parametrize("label_names", [None, ["red", "green"]])
+@pytest.mark.parametrize("content", ["2000000000 1:1\n", "1 2 2000000000\n0 1:1\n"])
+def test_a_model_does_not_make_room_for_far_more_labels(
+    tmp_path: Path, content: str, label_names: list[str] | None
+) -> None:
+    path = tmp_path / "corpus"
+    path.write_text(content)
+    with pytest.raises(DataError, match="2,000,000,00"):
+        read_corpus(path, n_features=2, n_labels=2, label_names=label_names)
+
+
+@pytest.mark.parametrize("name", ["X", "Y"])
+def test_arrays_with_far_more_columns_than_are_in_use_are_refused(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "corpus.npz"
+    write_corpus(Corpus(csr_matrix(np.eye(2)), csr_matrix(np.eye(2))), path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    np.savez(path, **arrays | {f"{name}_shape": np.array([2, 2_000_000_000])})
+    with pytest.raises(DataError, match=f"{name}_shape asks for 2,000,000,000"):
+        read_corpus(path)
+
+
+def test_a_small_part_of_a_large_corpus_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "corpus"
+    path.write_text("4 1000000 670091\n" + ROWS)  # as Amazon-670K says of its test rows
+    assert read_corpus(path).Y.shape == (4, 670_091)
+    wide = " ".join(f"{1000 * feature}:1" for feature in range(2000))
+    path.write_text(f"1 2000000 5\n0 {wide}\n")
+    assert read_corpus(path).n_features == 2_000_000
+
+
+def test_columns_that_were_asked_for_are_there(tmp_path: Path) -> None:
+    path = tmp_path / "corpus"
+    path.write_text("4 5 3000000\n" + ROWS)
+    assert read_corpus(path, n_labels=3_000_000).n_labels == 3_000_000
+    path.write_text("150000 1:1\n")
+    (tmp_path / "labels.txt").write_text("label\n" * 150_001)
+    assert read_corpus(path).n_labels == 150_001

@@ -21,3 +21,8 @@ class ColumnSpec:
     label_names: Sequence[str] | None = None
     feature_names: list[str] | None = None
     fields: Fields | None = None  # how the model's training table was read
+
+    @property
+    def n_known_labels(self) -> int:
+        """Number of labels that the model has, or that were asked for; 0 without a model."""
+        return max(self.n_labels or 0, len(self.label_names or ()))

@@ -10,6 +10,7 @@ from labelspace.data.formats.table import Table, distinct_names
 from labelspace.errors import DataError
 
 BATCH = 4096
+_MOST_ROWS = 1 << 20  # of a file with fewer bytes than rows
 
 
 class ColumnarTable(Table):
@@ -36,6 +37,12 @@ class ColumnarTable(Table):
                     self.n_rows = sum(sizes)
         except (self._arrow.ArrowException, OSError) as error:
             raise self._damaged(error) from None
+        n_bytes = path.stat().st_size
+        if self.n_rows > max(_MOST_ROWS, n_bytes):
+            raise DataError(
+                f"{path} has {self.n_rows:,} rows in {n_bytes:,} bytes, so that most of them say "
+                "nothing; leave those out."
+            )
         self.columns = distinct_names(self.schema.names)
 
     def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:

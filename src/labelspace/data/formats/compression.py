@@ -28,6 +28,9 @@ from labelspace.store.folders import remove_leftovers
 SUFFIXES = (".gz", ".xz", ".bz2")
 HEAD_SIZE = 1 << 18
 _CHUNK = 1 << 16
+# Corpora unpack to three to thirty times their size; what unpacks to more was made to fill memory.
+_MOST_UNPACKED = 1 << 26
+_MOST_TIMES = 100
 
 _BZ2_BLOCKS = (bytes.fromhex("314159265359"), bytes.fromhex("177245385090"))
 _OPENERS: dict[str, Callable[[Any], Any]] = {
@@ -63,7 +66,7 @@ def open_input(path: Path) -> Iterator[io.BufferedReader]:
     with file:
         kind = compression_of(file.peek(16)[:16])
         source = file if kind is None else _OPENERS[kind](file)
-        guarded: Any = _Guarded(source, path, kind)
+        guarded: Any = _Guarded(source, path, kind, os.fstat(file.fileno()).st_size)
         with io.BufferedReader(guarded, HEAD_SIZE) as stream:
             yield stream
 
@@ -135,6 +138,21 @@ def compression_of(head: bytes) -> str | None:
     return None
 
 
+def check_unpacked(n_unpacked: int, n_packed: int, path: Path) -> None:
+    """Refuse a compressed file that unpacks to far more than a corpus does.
+
+    >>> check_unpacked(10**9, 10**6, Path("a.txt.gz"))
+    Traceback (most recent call last):
+    labelspace.errors.DataError: a.txt.gz unpacks to more than 100 times its 1,000,000 bytes, ...
+    """
+    # A pipe has no size.
+    if n_packed and n_unpacked > max(_MOST_UNPACKED, _MOST_TIMES * n_packed):
+        raise DataError(
+            f"{path} unpacks to more than {_MOST_TIMES} times its {n_packed:,} bytes, as files "
+            "that are made to fill the memory do; if it is meant so, unpack it first."
+        )
+
+
 def without_compression_suffix(path: Path) -> Path:
     """Return the path without its last suffix where that names a compression.
 
@@ -195,17 +213,19 @@ class _Streams(io.RawIOBase):
 class _Guarded(io.RawIOBase):
     """A decompressing stream whose failures are told in one sentence."""
 
-    def __init__(self, source: Any, path: Path, kind: str | None) -> None:
+    def __init__(self, source: Any, path: Path, kind: str | None, n_packed: int) -> None:
         self._source = source
         self._path = path
         self._kind = kind
+        self._n_packed = n_packed
+        self._n_unpacked = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         try:
-            return int(self._source.readinto(buffer))
+            size = int(self._source.readinto(buffer))
         except _DAMAGE as error:
             what = "cut short" if isinstance(error, EOFError) else f"damaged ({error})"
             raise DataError(
@@ -217,6 +237,10 @@ class _Guarded(io.RawIOBase):
             else:
                 problem = f"cannot be read ({error.strerror})"
             raise DataError(f"{self._path} {problem}; fetch or write it again.") from error
+        self._n_unpacked += size
+        if self._kind is not None:
+            check_unpacked(self._n_unpacked, self._n_packed, self._path)
+        return size
 
 
 def check_readable(path: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import datetime
 import warnings
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from labelspace.data.formats.compression import check_unpacked
 from labelspace.data.formats.table import Table, distinct_names
 from labelspace.errors import DataError
 
@@ -57,7 +59,12 @@ class ExcelTable(Table):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # styles that it does not know
+                with zipfile.ZipFile(self.path) as archive:
+                    n_unpacked = sum(member.file_size for member in archive.infolist())
+                check_unpacked(n_unpacked, self.path.stat().st_size, self.path)
                 book = openpyxl.load_workbook(self.path, read_only=True, data_only=True)
+        except DataError:
+            raise
         except Exception as error:  # whatever its XML and zip parsers raise
             raise DataError(
                 f"{self.path} is an Excel file that cannot be read ({str(error)[:100]}); open it "

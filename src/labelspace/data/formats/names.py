@@ -33,8 +33,11 @@ from labelspace.errors import DataError, LabelspaceWarning
 LABELS_FILE = "labels.txt"
 FEATURES_FILE = "features.txt"
 MAX_INDEX = 2**31 - 1
-_WIDE = 100_000  # more columns than this for few labels are hardly meant
-_WIDE_PER_LABEL = 1000
+# More columns than these for few that are in use are hardly meant, and each costs memory: numbers
+# of labels may be those of a catalogue, while a header may be that of a far larger corpus.
+_WIDE = 100_000
+_WIDE_IF_TOLD = 1 << 20
+_WIDE_PER_USED = 1000
 
 _ID = re.compile(r"0|[1-9][0-9]{0,9}")
 
@@ -182,6 +185,7 @@ def columns_of_words(
     names: Sequence[str] | None,
     n_columns: int | None,
     are_columns: bool = False,
+    path: Path = Path(),
 ) -> Columns:
     """Place labels that are words, each once, in any order.
 
@@ -198,6 +202,9 @@ def columns_of_words(
     """
     ids, own = _number_words(words, beside, names, n_columns, are_columns)
     n_seen = int(ids.max(initial=-1)) + 1
+    if own is None:
+        n_known = max(n_columns or 0, len(names or ()))
+        check_width(n_seen, ids, path, n_known, "features" if are_columns else "labels")
     placed = columns_of_ids(ids, n_seen, own, names, n_columns)
     return placed._replace(column=ids if placed.column is None else placed.column[ids])
 
@@ -213,15 +220,36 @@ def numbers_are_columns(
     return _by_number(names, n_columns)
 
 
-def check_width(n_columns: int, used: NDArray[np.integer], path: Path) -> None:
-    """Refuse far more columns than there are labels in use, where only numbers ask for them."""
+def check_width(
+    n_columns: int,
+    used: NDArray[np.integer],
+    path: Path,
+    n_known: int | None,
+    what: str = "labels",
+    told_by: str | None = None,
+) -> None:
+    """Refuse far more columns than are in use, where there are not so many names or in the model.
+
+    ``n_known`` are a model's columns, and ``told_by`` is what asks for the columns, such as a
+    header; without it the numbers in the rows do.
+    """
+    enough = max(n_known or 0, _WIDE if what == "labels" and told_by is None else _WIDE_IF_TOLD)
+    if n_columns <= enough:
+        return
     n_used = len(np.unique(used))
-    if n_columns > max(_WIDE, _WIDE_PER_LABEL * n_used):
+    if n_columns <= _WIDE_PER_USED * n_used:
+        return
+    file = LABELS_FILE if what == "labels" else FEATURES_FILE
+    if told_by is not None:
         raise DataError(
-            f"{path} has {n_used:,} labels, but their numbers ask for {n_columns:,} columns: "
-            "number them from 0, write them as names (in a table or JSON lines), or ask for so "
-            "many with an XC header or a labels.txt beside it."
+            f"{path}: {told_by} asks for {n_columns:,} {what}, but {n_used:,} are in use: correct "
+            f"it, or write a {file} beside it with a line for each."
         )
+    others = "write them as names (in a table or JSON lines), " if what == "labels" else ""
+    raise DataError(
+        f"{path} has {n_used:,} {what}, but their numbers ask for {n_columns:,} columns: number "
+        f"them from 0, {others}or ask for so many with an XC header or a {file} beside it."
+    )
 
 
 def is_id(word: str) -> bool:

@@ -15,6 +15,7 @@ Nothing in the file is ever run: pickled objects are refused. One matrix saved b
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import zipfile
@@ -31,8 +32,8 @@ from scipy.sparse import csr_matrix
 from labelspace.csr import canonical
 from labelspace.data.corpus import Corpus, binary
 from labelspace.data.formats.column_spec import ColumnSpec
-from labelspace.data.formats.compression import open_output
-from labelspace.data.formats.names import MAX_INDEX, columns_of_ids
+from labelspace.data.formats.compression import check_unpacked, open_output
+from labelspace.data.formats.names import MAX_INDEX, check_width, columns_of_ids
 from labelspace.errors import DataError
 
 
@@ -118,6 +119,10 @@ def _read_arrays(arrays: _Arrays, path: Path, wanted: ColumnSpec) -> Corpus:
             f"{path} has features of other names than the model; "
             "use a corpus made with the features of the training corpus."
         )
+    if X is not None and feature_names is None:
+        check_width(X.shape[1], X.indices, path, wanted.n_features, "features", "X_shape")
+    if label_names is None:
+        check_width(Y.shape[1], Y.indices, path, wanted.n_known_labels, told_by="Y_shape")
     placed = columns_of_ids(Y.indices, Y.shape[1], label_names, wanted.label_names, wanted.n_labels)
     columns = Y.indices if placed.column is None else placed.column[Y.indices]
     Y = csr_matrix((Y.data, columns, Y.indptr), shape=(Y.shape[0], placed.n_columns))
@@ -136,9 +141,11 @@ class _Arrays:
     def __init__(self, file: Any, path: Path) -> None:
         self._path = path
         try:
-            self._archive = np.load(file, allow_pickle=False)
+            self._archive: Any = np.load(file, allow_pickle=False)
+            sizes = [member.file_size for member in self._archive.zip.infolist()]
         except Exception as error:
             raise self._damaged(error) from error
+        check_unpacked(sum(sizes), file.seek(0, os.SEEK_END), path)
         self.names: Sequence[str] = self._archive.files
 
     def __contains__(self, name: str) -> bool:

@@ -19,6 +19,7 @@ from labelspace.data.formats.names import (
     Columns,
     NameFile,
     can_be_beside,
+    check_width,
     columns_of_ids,
     columns_of_words,
     fitting_names,
@@ -92,11 +93,15 @@ class WordRows:
             n_seen = int(indices.max(initial=-1)) + 1
             if are_features or numbers_are_columns(n_seen - 1, beside, names, n_columns):
                 own = fitting_names(beside, n_seen, path, exactly=False)
+                if own is None:
+                    n_known = max(n_columns or 0, len(names or ()))
+                    what = "features" if are_features else "labels"
+                    check_width(n_seen, indices, path, n_known, what)
                 placed = columns_of_ids(indices, n_seen, own, names, n_columns)
                 return (indices if placed.column is None else placed.column[indices]), placed
             numbers, indices = np.unique(indices, return_inverse=True)
             words = [str(number) for number in numbers]
-        placed = columns_of_words(words, beside, names, n_columns, are_features)
+        placed = columns_of_words(words, beside, names, n_columns, are_features, path)
         return (indices if placed.column is None else placed.column[indices]), placed
 
 

@@ -48,18 +48,21 @@ def read_xc_text(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corp
     rows = _read_rows(stream, path, _limits(wanted, header), header)
     _check_row_count(rows, path, header)
 
+    told_by = "the first line" if header else None
     n_features = header.n_features if header else max(rows.max_feature + 1, wanted.n_features or 0)
-    X = build_csr(rows.values, rows.features, rows.feature_ptr, n_features)
-    merge_duplicates(X, path)
     feature_names = wanted.feature_names
     if feature_names is None:
         beside = names_beside(path, FEATURES_FILE)
         feature_names = fitting_names(beside, n_features, path, exactly=True)
+    if feature_names is None:
+        check_width(n_features, rows.features, path, wanted.n_features, "features", told_by)
+    X = build_csr(rows.values, rows.features, rows.feature_ptr, n_features)
+    merge_duplicates(X, path)
 
     n_seen = header.n_labels if header else rows.max_label + 1
     own = fitting_names(names_beside(path, LABELS_FILE), n_seen, path, exactly=header is not None)
-    if header is None and own is None and wanted.n_labels is None:
-        check_width(n_seen, rows.labels, path)
+    if own is None:
+        check_width(n_seen, rows.labels, path, wanted.n_known_labels, told_by=told_by)
     placed = columns_of_ids(rows.labels, n_seen, own, wanted.label_names, wanted.n_labels)
     labels = rows.labels if placed.column is None else placed.column[rows.labels]
     Y = build_csr(np.ones(len(labels), np.float32), labels, rows.label_ptr, placed.n_columns)
