@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -173,14 +174,16 @@ def test_old_model_is_found_if_a_save_without_exchange_was_killed(folder: Path) 
     assert isinstance(labelspace.load(folder), MostCommon)
 
 
+def test_a_model_set_aside_by_a_killed_save_goes_with_the_next(
+    folder: Path, model: MostCommon
+) -> None:
+    shutil.copytree(folder, folder.parent / ".model.old-12345678")
+    model.save(folder)
+    assert [entry.name for entry in folder.parent.iterdir()] == ["model"]
+
+
 def test_leftovers_of_killed_saves_are_removed(folder: Path, model: MostCommon) -> None:
-    finished = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    leftover = folder.parent / f".model.saving-{finished.stdout.strip()}-abcdef12"
+    leftover = folder.parent / f".model.saving-{os.getpid()}-abcdef12"
     leftover.mkdir()
     (leftover / "weights.npy").write_bytes(b"half")
     model.save(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,23 +41,23 @@ def write_tagged(
     kept = None if table.has_fixed_columns else tagger.fields_
     roles = find_roles(table.columns, fields, kept, table.path, needs_labels=False)
     reader = CellReader(roles, table.columns)
-    parts = TableParts(target, job if job is not None else {"once": secrets.token_hex(8)})
     total = table.count() if job is not None else None
-    n_rows = 0
-    rows = table.rows()
-    with progress.task(f"Tagging {table.path}", total) as advance:
-        if parts.n_done:
-            n_rows = sum(1 for _ in islice(rows, parts.n_done * ROWS))
-            output.say(f"Going on after {n_rows:,} rows that are tagged already.")
-            advance(n_rows)
-        while block := list(islice(rows, ROWS)):
-            texts = _texts(reader, table, block)
-            tagged = _tagged(tagger, texts, block, choice, advance)
-            parts.add(lambda file, tagged=tagged: written.write_part(file, tagged))  # type: ignore[misc]
-            n_rows += len(block)
-    with progress.task(f"Writing {target}"):
-        parts.finish(written.join)
-    return n_rows
+    with TableParts(target, job or {"once": secrets.token_hex(8)}) as parts:
+        n_rows = 0
+        rows = table.rows()
+        with progress.task(f"Tagging {table.path}", total) as advance:
+            if parts.n_done:
+                n_rows = sum(1 for _ in islice(rows, parts.n_done * ROWS))
+                output.say(f"Going on after {n_rows:,} rows that are tagged already.")
+                advance(n_rows)
+            while block := list(islice(rows, ROWS)):
+                texts = _texts(reader, table, block)
+                tagged = _tagged(tagger, texts, block, choice, advance)
+                parts.add(partial(written.write_part, rows=tagged))
+                n_rows += len(block)
+        with progress.task(f"Writing {target}"):
+            parts.finish(written.join)
+        return n_rows
 
 
 def job_of(model: Path, source: Path, settings: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Parts stand in a folder beside the target, ``.NAME.parts``, each complete or not there at all, with
 a file that says what they are parts of. When the last one is written they become the target, in
-one step, and the folder goes.
+one step, and the folder goes. One run at a time writes to it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from labelspace.data.formats.compression import open_output
 from labelspace.errors import DataError
+from labelspace.store.leftovers import hold
 
 ROWS = 8192  # of a part: what a kill loses at most
 
@@ -40,10 +41,13 @@ class TableParts:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     target = Path(folder, "a.csv")
-    ...     TableParts(target, {"k": 5}).add(lambda file: file.write(b"1,2"))
-    ...     again, other = TableParts(target, {"k": 5}).n_done, TableParts(target, {"k": 3}).n_done
-    >>> again, other
-    (1, 0)
+    ...     with TableParts(target, {"k": 5}) as parts:
+    ...         parts.add(lambda file: file.write(b"1,2"))
+    ...     for k in (5, 3):
+    ...         with TableParts(target, {"k": k}) as parts:
+    ...             parts.n_done
+    1
+    0
     """
 
     def __init__(self, target: Path, job: dict[str, object]) -> None:
@@ -54,14 +58,25 @@ class TableParts:
         self.target = target
         self._folder = target.with_name(f".{target.name}.parts")
         said = json.dumps({"rows_of_a_part": ROWS, **job}, sort_keys=True)
-        if self._said() != said:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder.mkdir()
-            with open_output(self._folder / _STATE) as file:
-                file.write(said.encode())
+        self._release = self._hold()
+        try:
+            if self._said() != said:
+                self._begin(said)
+        except BaseException:
+            self._release()
+            raise
         self.n_done = 0
         while self._path(self.n_done).is_file():
             self.n_done += 1
+
+    def __enter__(self) -> TableParts:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let other runs write to the target; parts that are done stay for the next."""
+        if not self.n_done:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        self._release()
 
     @property
     def paths(self) -> list[Path]:
@@ -79,6 +94,30 @@ class TableParts:
         with open_output(self.target) as file:
             join(file, self.paths)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _hold(self) -> Callable[[], None]:
+        try:
+            self._folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise DataError(
+                f"{self.target} cannot be written ({error.strerror or error}); check the folder's "
+                "permissions and the free space."
+            ) from error
+        release = hold(self._folder)
+        if release is None:
+            raise DataError(
+                f"{self.target} is being written by another run: wait for its end, or give another "
+                "file."
+            )
+        return release
+
+    def _begin(self, said: str) -> None:
+        # What the parts are of goes first: half of them must not be taken for the beginning.
+        (self._folder / _STATE).unlink(missing_ok=True)
+        for left in self._folder.iterdir():
+            left.unlink()
+        with open_output(self._folder / _STATE) as file:
+            file.write(said.encode())
 
     def _path(self, at: int) -> Path:
         return self._folder / f"{at:06d}"

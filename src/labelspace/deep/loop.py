@@ -32,6 +32,7 @@ from labelspace.deep.history import History
 from labelspace.deep.row_optimizer import MOMENTUM, RowOptimizer
 from labelspace.deep.row_table import RowTable
 from labelspace.errors import UsageError
+from labelspace.store.leftovers import temporary_folder
 
 
 class DeepTask(ABC):
@@ -136,8 +137,8 @@ def train(task: DeepTask, n_rows: int, settings: DeepSettings) -> History:
     """
     if not n_rows:
         return History()
-    with tempfile.TemporaryDirectory(prefix="labelspace-training-") as scratch:
-        folder = Path(settings.checkpoint or scratch)
+    with temporary_folder(Path(tempfile.gettempdir()), "labelspace-training-", 0o700) as scratch:
+        folder = Path(settings.checkpoint or scratch / "state")
         with threads.limit(1 if task.X.nnz < settings.little_work else None):
             return _Training(task, n_rows, settings, folder).run()
 

@@ -65,9 +65,8 @@ class LearnedLog:
             yield
 
     def append(self, records: Sequence[Record]) -> None:
-        """Write the rows of one request; they are on disk when this returns."""
+        """Write the rows of one request; they are on disk when this returns, else not there."""
         lines = _lines(records)
-        is_new = not self.path.exists()
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             size = os.fstat(descriptor).st_size
@@ -76,13 +75,14 @@ class LearnedLog:
                 while left:
                     left = left[os.write(descriptor, left) :]
                 os.fsync(descriptor)
+                if not size:  # the file may be new
+                    folders.flush_folder(self.path.parent)
             except OSError:
+                self._mended = False  # lest it cannot be cut either
                 os.ftruncate(descriptor, size)
                 raise
         finally:
             os.close(descriptor)
-        if is_new:
-            folders.flush_folder(self.path.parent)
 
     def requests_after(self, n_rows: int) -> Iterator[list[Record]]:
         """Yield the rows after the first ``n_rows``, those of a request together."""

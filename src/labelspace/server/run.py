@@ -11,6 +11,7 @@ import time
 import urllib.request
 import webbrowser
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -21,6 +22,7 @@ from labelspace.server.learned_log import LearnedLog
 from labelspace.server.metrics import SHARED_FOLDER
 from labelspace.server.served import Served
 from labelspace.server.settings import ServerSettings
+from labelspace.store.leftovers import temporary_folder
 
 # The thread of the model and that of the event loop take turns more often than Python's default
 # of 5 ms, so that requests are not kept waiting by a batch.
@@ -45,8 +47,9 @@ def serve(
         uvicorn.run(make_app(settings, served), **_options(settings))
         return
     del served
-    with tempfile.TemporaryDirectory(prefix="labelspace-metrics-") as folder:
-        os.environ[SHARED_FOLDER] = folder
+    among = Path(tempfile.gettempdir())
+    with temporary_folder(among, "labelspace-metrics-", 0o700) as folder:
+        os.environ[SHARED_FOLDER] = str(folder)
         settings.to_environment()
         factory = "labelspace.server.app:from_environment"
         uvicorn.run(factory, factory=True, **_options(settings))

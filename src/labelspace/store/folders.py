@@ -7,17 +7,17 @@ that is killed leaves the old model.
 from __future__ import annotations
 
 import ctypes
-import glob
 import os
 import re
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from labelspace.errors import ModelFileError
+from labelspace.store.leftovers import temporary_folder, turn
 
 MANIFEST = "manifest.json"
 LOCK_POLL_SECONDS = 0.01
@@ -27,20 +27,17 @@ LOCK_POLL_SECONDS = 0.01
 def replacing(target: Path) -> Iterator[Path]:
     """Give a new folder to fill, which takes the place of the model ``target`` if all goes well."""
     check_replaceable(target)
-    temporary = target.parent / f".{target.name}.saving-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(target.parent, f".{glob.escape(target.name)}.saving-*")
-        temporary.mkdir()
-        yield temporary
-        _put_in_place(temporary, target)
+        _remove_old(target)
+        with temporary_folder(target.parent, f".{target.name}.saving-") as temporary:
+            yield temporary
+            _put_in_place(temporary, target)
     except OSError as error:
         raise ModelFileError(
             f"{target}: the model could not be saved ({error.strerror or error}); "
             "check free space and permissions."
         ) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager
@@ -101,17 +98,16 @@ def check_replaceable(target: Path) -> None:
 
 def _put_in_place(temporary: Path, target: Path) -> None:
     """Rename ``temporary`` to ``target``; a model that is there stays whole until it is gone."""
-    if not target.exists():
-        os.rename(temporary, target)
-    elif _exchange(temporary, target):
-        shutil.rmtree(temporary, ignore_errors=True)  # this is the old model now
-    else:
-        # Without an atomic exchange there is a moment with no model at ``target``; existing
-        # brings the old one back if the process dies in it.
-        old = target.parent / f".{target.name}.old-{uuid.uuid4().hex[:8]}"
-        os.rename(target, old)
-        os.rename(temporary, target)
-        shutil.rmtree(old, ignore_errors=True)
+    with turn(target.parent):
+        if not target.exists():
+            os.rename(temporary, target)
+        elif not _exchange(temporary, target):  # else ``temporary`` is the old model now
+            # Without an atomic exchange there is a moment with no model at ``target``; existing
+            # brings the old one back if the process dies in it.
+            old = target.parent / f".{target.name}.old-{uuid.uuid4().hex[:8]}"
+            os.rename(target, old)
+            os.rename(temporary, target)
+            shutil.rmtree(old, ignore_errors=True)
     flush_folder(target.parent)
 
 
@@ -136,10 +132,12 @@ def _exchange(one: Path, other: Path) -> bool:
 
 def existing(folder: Path) -> Path:
     """Return the folder if a model may be there; one that a killed save set aside comes back."""
+    if not folder.exists() and folder.parent.is_dir():
+        with turn(folder.parent):  # a save may be about to put one there
+            if not folder.exists():
+                for old in _set_aside(folder)[:1]:
+                    os.rename(old, folder)
     if not folder.exists():
-        for old in sorted(folder.parent.glob(f".{folder.name}.old-*")):
-            os.rename(old, folder)
-            return folder
         raise ModelFileError(
             f"{folder} does not exist: give a folder that 'labelspace train' or save() made."
         )
@@ -148,25 +146,16 @@ def existing(folder: Path) -> Path:
     return folder
 
 
-def remove_leftovers(folder: Path, pattern: str) -> None:
-    """Remove what processes that were killed have left behind.
-
-    Names that fit to the pattern have the number of the process before their last hyphen.
-    """
-    for place in folder.glob(pattern):
-        process = re.split(r"[.-]", place.name.rpartition("-")[0])[-1]
-        if process.isdigit() and int(process) != os.getpid() and not _is_running(int(process)):
-            if place.is_dir():
-                shutil.rmtree(place, ignore_errors=True)
-            else:
-                place.unlink(missing_ok=True)
+def _remove_old(target: Path) -> None:
+    """Remove models that killed saves have set aside, where a newer one is in place."""
+    for old in _set_aside(target):
+        with turn(target.parent):
+            if target.exists():
+                shutil.rmtree(old, ignore_errors=True)
 
 
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+def _set_aside(target: Path) -> list[Path]:
+    ours = re.compile(re.escape(f".{target.name}.old-") + "[0-9a-f]{8}")
+    with suppress(OSError):
+        return sorted(one for one in target.parent.iterdir() if ours.fullmatch(one.name))
+    return []

@@ -11,19 +11,18 @@ from __future__ import annotations
 import bz2
 import contextlib
 import difflib
-import glob
 import gzip
 import io
 import lzma
 import os
-import secrets
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from labelspace.errors import DataError
-from labelspace.store.folders import remove_leftovers
+from labelspace.store.folders import flush, flush_folder
+from labelspace.store.leftovers import temporary_file
 
 SUFFIXES = (".gz", ".xz", ".bz2")
 HEAD_SIZE = 1 << 18
@@ -97,24 +96,14 @@ def open_output(path: Path) -> Iterator[BinaryIO]:
             yield sink
         return
     path = path.resolve()  # behind a symbolic link the file is replaced, not the link
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
-        try:
-            remove_leftovers(path.parent, f".{glob.escape(path.name)}.*-*.tmp")
-            # os.open, not tempfile: the file gets the permissions that the user's umask gives.
-            descriptor = os.open(
-                temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666
-            )
+        with temporary_file(path.parent, f".{path.name}.", ".tmp") as (temporary, descriptor):
             with os.fdopen(descriptor, "wb", buffering=1 << 20) as file:
                 with _compressor(file, path.suffix.lower()) as sink:
                     yield sink
-                file.flush()
-                os.fsync(file.fileno())
+                flush(file)
             os.replace(temporary, path)
-            _sync_folder(path.parent)
-        finally:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
+            flush_folder(path.parent)
     except OSError as error:
         raise DataError(
             f"{path} cannot be written ({error.strerror or error}); "
@@ -266,14 +255,3 @@ def _compressor(file: BinaryIO, suffix: str) -> contextlib.AbstractContextManage
     if suffix == ".bz2":
         return bz2.BZ2File(file, "wb")
     return contextlib.nullcontext(file)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the renaming itself last through a power cut, where the system can."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
