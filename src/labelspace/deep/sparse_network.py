@@ -152,8 +152,9 @@ class SparseNetwork(nn.Module):
         self.unit = unit
         self.output_dropout = nn.Dropout(output_dropout)
         # Small at first: a feature that is too rare to learn from should not add noise.
-        start = 0.1 * torch.randn(n_features, widths[0], generator=generator) / widths[0] ** 0.5
-        self.table = RowTable(start.to(device))
+        # In place: the table may be the largest part of the model.
+        start = torch.randn(n_features, widths[0], generator=generator)
+        self.table = RowTable(start.mul_(0.1).div_(widths[0] ** 0.5).to(device))
         self.bias = nn.Parameter(torch.zeros(widths[0], device=device))
         self.layers = nn.ModuleList(
             random_layer(before, after, generator).to(device) for before, after in pairwise(widths)

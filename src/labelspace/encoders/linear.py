@@ -66,6 +66,12 @@ class LinearEncoder(Storable):
         chosen = slice(None) if features is None else features
         return dequantized(self.weights[chosen], self.scales[chosen])
 
+    def append(self, n_features: int) -> None:
+        """Take more features, which count for nothing until they are given weights."""
+        zeros = np.zeros((n_features, self.dim), dtype=self.weights.dtype)
+        self.weights = np.concatenate((self.weights, zeros))
+        self.scales = np.concatenate((self.scales, np.ones(n_features, dtype=np.float32)))
+
     def replace(self, features: NDArray[np.integer], weights: NDArray[np.float32]) -> None:
         """Give some features new weights."""
         storage = "int8" if self.weights.dtype == np.int8 else "float32"

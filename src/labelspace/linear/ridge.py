@@ -23,8 +23,10 @@ from labelspace.encoders import _kernels
 
 Floats = NDArray[np.float32]
 
-# Columns that are solved together: wide enough for long inner loops, few enough for little memory.
-_BLOCK = 128
+# Columns that are solved together: wide enough for long inner loops, few enough for little memory,
+# so that with many features they are fewer.
+_BLOCK, _LEAST = 128, 16
+_MOST_WEIGHTS = 1 << 25
 
 
 def ridge(
@@ -60,14 +62,16 @@ def ridge(
     transposed = csr_matrix(X.T)
     W = np.zeros((X.shape[1], T.shape[1]), dtype=np.float32)
 
+    width = min(_BLOCK, max(_LEAST, _MOST_WEIGHTS // max(1, X.shape[1])))
+
     def solve(start: int) -> None:
-        block = slice(start, start + _BLOCK)
+        block = slice(start, start + width)
         W[:, block] = _conjugate_gradients(
             X, transposed, T[:, block] - mean[block], penalty, n_steps
         )
 
     with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
-        list(pool.map(solve, range(0, T.shape[1], _BLOCK)))
+        list(pool.map(solve, range(0, T.shape[1], width)))
     return W, mean
 
 

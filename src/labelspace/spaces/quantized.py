@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 STORAGES = ("int8", "float32")
+_SOME_ROWS = 16_384
 
 
 def quantized(rows: NDArray[np.float32], storage: str) -> tuple[NDArray[Any], NDArray[np.float32]]:
@@ -21,9 +22,16 @@ def quantized(rows: NDArray[np.float32], storage: str) -> tuple[NDArray[Any], ND
         raise ValueError(f"storage is {storage!r}: give one of {', '.join(STORAGES)}.")
     if storage == "float32":
         return np.ascontiguousarray(rows, dtype=np.float32), np.ones(len(rows), dtype=np.float32)
-    largest = np.abs(rows).max(axis=1, initial=0.0)
-    scales = np.where(largest > 0, largest / 127, 1.0).astype(np.float32)
-    return np.rint(rows / scales[:, np.newaxis]).astype(np.int8), scales
+    kept = np.empty(rows.shape, dtype=np.int8)
+    scales = np.empty(len(rows), dtype=np.float32)
+    # Some rows at a time: as floats they may be the largest part of a model, and are here already.
+    for start in range(0, len(rows), _SOME_ROWS):
+        block = slice(start, start + _SOME_ROWS)
+        some = rows[block]
+        largest = np.abs(some).max(axis=1, initial=0.0)
+        scales[block] = np.where(largest > 0, largest / 127, 1.0)
+        kept[block] = np.rint(some / scales[block, np.newaxis])
+    return kept, scales
 
 
 def dequantized(rows: NDArray[Any], scales: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -178,3 +178,34 @@ def test_a_killed_training_of_several_networks_goes_on(corpus, tmp_path, monkeyp
 def test_steps_that_are_far_too_large_are_told_of(corpus):
     with pytest.raises(UsageError, match="diverged"):
         small(learning_rate=1e4, n_epochs=1).fit(*corpus)
+
+
+def wide(X: csr_matrix, n_features: int = 5_000_000, step: int = 1000) -> csr_matrix:
+    """Return rows whose features are far apart among many that no row has."""
+    return csr_matrix((X.data, X.indices * step + 7, X.indptr), shape=(X.shape[0], n_features))
+
+
+def test_features_without_rows_cost_nothing(corpus):
+    X, Y = corpus
+    model = small(linear_dim=16).fit(wide(X), Y)
+    weights = [part.first.weights for part in model.embedding_.encoder.parts]
+    assert [len(one) for one in weights] == [len(np.unique(X.indices))] * 2
+    asked, truth = planted_corpus(100, seed=1)
+    assert model.score(wide(asked), truth) > 0.8
+
+
+def test_features_that_come_later_are_learned_and_saved(corpus, tmp_path):
+    X, Y = corpus
+    model = small(linear_dim=16).fit(wide(X), Y)
+    other = wide(X, step=999)
+    unseen = model.predict_topk(other, 3).scores
+    for _ in range(20):
+        model.partial_fit(other, Y)
+    assert model.score(other, Y) > 0.5
+    assert not np.array_equal(model.predict_topk(other, 3).scores, unseen)
+    model.save(tmp_path / "model")
+    loaded = labelspace.load(tmp_path / "model")
+    for rows in (wide(X), other):
+        assert np.array_equal(
+            loaded.predict_topk(rows, 3).scores, model.predict_topk(rows, 3).scores
+        )

@@ -108,10 +108,13 @@ class JointEmbedding(Storable):
         labels: NDArray[np.int64],
         linear: tuple[NetworkEncoder, Floats] | None = None,
         linear_scale: float = 1.0,
+        columns: NDArray[np.int64] | None = None,
+        n_features: int = 0,
     ) -> JointEmbedding:
         """Return networks side by side, of which the mean counts, and a linear map beside them.
 
-        The linear map is an encoder and its labels' unit vectors.
+        The linear map is an encoder and its labels' unit vectors; ``columns`` are the features
+        that all take, if not all ``n_features``.
         """
         scales = [one.scale / len(networks) for one in networks]
         if not min(scales) > 0.0:
@@ -123,7 +126,9 @@ class JointEmbedding(Storable):
             parts.append(linear)
             scales.append(linear_scale)
         shares = [scale / sum(scales) for scale in scales]
-        encoder = ConcatenatedEncoder([encoder for encoder, _ in parts], shares)
+        encoder = ConcatenatedEncoder(
+            [encoder for encoder, _ in parts], shares, columns, n_features
+        )
         vectors = concatenated([vectors for _, vectors in parts], shares)
         biases = np.mean([one.biases for one in networks], axis=0)
         return cls(encoder, labels, vectors, biases, sum(scales))
@@ -195,11 +200,14 @@ class JointEmbedding(Storable):
         return SearchResult(found.ids, self.scale * found.products)
 
     def estimate_statistics(self, X: csr_matrix, Y: csr_matrix) -> None:
-        """Note where rows lie and how they score their labels; Y's columns are ``labels``."""
+        """Note where rows lie and how they score their labels.
+
+        The rows have the features that the encoder takes; Y's columns are ``labels``.
+        """
         X, Y = X[:_SAMPLED_ROWS], Y[:_SAMPLED_ROWS]
         if not Y.nnz:
             return
-        Z = self.encoder.encode(X)
+        Z = self.encoder.encode_taken(X)
         own = np.repeat(Z, np.diff(Y.indptr), axis=0)
         products = np.einsum("ij,ij->i", own, self.vectors[Y.indices])
         self.mean_own_score = float((self.scale * products + self.biases[Y.indices]).mean())

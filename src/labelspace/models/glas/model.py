@@ -33,6 +33,7 @@ from labelspace.encoders.network import NetworkEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.graph.cooccurrence import cooccurrence, similarity
 from labelspace.linear.label_ridge import refitted_label_ridge
+from labelspace.models.glas.concatenated import columns_in_use, columns_of
 from labelspace.models.glas.joint_embedding import JointEmbedding
 from labelspace.models.glas.settings import GLaSSettings
 from labelspace.parameters import FLAG, one_of, real
@@ -176,6 +177,10 @@ class GLaS(LabelRanker):
         labels = np.flatnonzero(counts) if counts.any() else np.arange(Y.shape[1])
         Y = csr_matrix(Y[:, labels])
         learned, held_out = split_rows(Y, self.validation, seed)
+        # Features without rows have nothing to teach either, and each costs as much as one with.
+        n_features, columns = X.shape[1], columns_in_use(X[learned])
+        if columns is not None:
+            X = columns_of(X, columns)
         measured = (X[held_out], Y[held_out]) if held_out.size else None
         X, Y = X[learned], Y[learned]
         training = chosen.training(
@@ -191,7 +196,9 @@ class GLaS(LabelRanker):
         if self.checkpoint:
             checkpoints.remove(self.checkpoint)
         linear = self._linear_map(X, Y, seed)
-        self.embedding_ = JointEmbedding.of_networks(networks, labels, linear, chosen.linear_scale)
+        self.embedding_ = JointEmbedding.of_networks(
+            networks, labels, linear, chosen.linear_scale, columns, n_features
+        )
         del networks, linear  # which are as large as the index that is made now
         self.embedding_.estimate_statistics(X, Y)
         self._build_index()
@@ -203,12 +210,14 @@ class GLaS(LabelRanker):
         embedding, chosen = self.embedding_, self.settings_
         seed = int(check_random_state(self.random_state).randint(1 << 31))
         X = self.rows_.encode(X)
+        embedding.encoder.take_more(X)
         new = np.setdiff1d(Y.indices, embedding.labels)
         if new.size:
             embedding.add_labels(new, X, csr_matrix(Y[:, new]))
         Y = csr_matrix(Y[:, embedding.labels])
         learned, _ = split_rows(Y, 0.0, seed)
         if learned.size:
+            X = embedding.encoder.taken(X)
             networks = embedding.networks(chosen.n_learners)
             for number, network in enumerate(networks):
                 start = (network.encoder, network.vectors, network.biases)
