@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-from labelspace.errors import UsageError
+from labelspace.errors import ModelFileError, UsageError
 from labelspace.models import AnnexML
 from labelspace.models.annexml.settings import AnnexMLSettings
 from labelspace.parameters import CorpusShape, InvalidParameterError, Rules, Settings, whole
+from labelspace.store import load
+from labelspace.store.schema import Mismatch, Sizes
 from tests.planted import planted_corpus
 
 
@@ -69,3 +72,21 @@ def test_settings_are_checked_as_parameters_are() -> None:
     for parameters in ({"dim": 0}, {"settings": {"dim": 0}}, {"settings": AnnexMLSettings(dim=0)}):
         with pytest.raises(InvalidParameterError, match="'dim' parameter of AnnexML"):
             AnnexML(**parameters).fit(*planted_corpus(20))
+
+
+@pytest.mark.parametrize("given", [{"n_learners": True}, {"settings": {"graph_neighbors": True}}])
+def test_true_counts_nothing(given: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParameterError, match=r"must be an int in the range \[1, inf\)"):
+        AnnexML(**given).fit(*planted_corpus(40))
+
+
+def test_true_is_no_number_in_stored_settings(tmp_path: Path) -> None:
+    for state in ({"width": 1, "area": True}, {"width": [1, True], "area": 1}):
+        with pytest.raises(Mismatch, match="is no number"):
+            Boxes._check_state(state, Sizes())
+    X, Y = planted_corpus(40)
+    model = AnnexML(n_learners=1, random_state=0).fit(X, Y)
+    model.settings = {"gamma": True}
+    model.save(tmp_path / "model")
+    with pytest.raises(ModelFileError, match="gamma is no number"):
+        load(tmp_path / "model")

@@ -65,7 +65,7 @@ ESTIMATOR_SCHEMA: schema.Schema = {
 
 def whole(least: int = 1, most: int | None = None) -> Interval:
     """Return the rule for whole numbers from ``least`` on."""
-    return Interval(Integral, least, most, closed="left" if most is None else "both")
+    return _Whole(Integral, least, most, closed="left" if most is None else "both")
 
 
 def real(
@@ -102,6 +102,13 @@ def limited(X: csr_matrix) -> csr_matrix:
     return X
 
 
+class _Whole(Interval):
+    """Whole numbers without True and False, which are some to Python, but count nothing."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
+
+
 class CorpusShape(NamedTuple):
     """How large a corpus is: all that a preset may know of it."""
 
@@ -123,6 +130,7 @@ class Settings(Storable):
         """Ask of stored settings what is asked of those that are given."""
         if state.keys() != set(setting_names(cls)):
             raise schema.Mismatch("settings are not those of this version")
+        _refuse_flags(cls.rules, state)
         check(cls.rules, state, cls.__name__)
 
     @classmethod
@@ -157,11 +165,22 @@ def split_state(kind: Any, state: schema.State) -> tuple[Any, schema.State]:
     for name in names:
         if name not in state:
             raise schema.Mismatch(f"{name} is missing")
-        # True is a whole number to Python's rules, but no count of anything.
-        if type(state[name]) is bool and FLAG not in kind._parameter_constraints.get(name, [FLAG]):
-            raise schema.Mismatch(f"{name} is no number")
         setattr(made, name, state[name])
+    _refuse_flags(
+        getattr(kind, "_parameter_constraints", {}), {name: state[name] for name in names}
+    )
+    settings, kept = getattr(kind, "settings_type", None), state.get("settings")
+    if settings is not None and isinstance(kept, Mapping):
+        _refuse_flags(settings.rules, kept)
     return made, {name: value for name, value in state.items() if name not in names}
+
+
+def _refuse_flags(rules: Rules, stored: Mapping[str, Any]) -> None:
+    """Raise if True or False is stored for a number: it is one to Python, but counts nothing."""
+    for name, value in stored.items():
+        values = value if isinstance(value, (list, tuple)) else [value]
+        if FLAG not in rules.get(name, [FLAG]) and any(type(one) is bool for one in values):
+            raise schema.Mismatch(f"{name} is no number")
 
 
 def setting_names(kind: type[Settings] | None) -> list[str]:
