@@ -405,8 +405,8 @@ def test_grid_search_over_texts():
 def test_a_method_that_cannot_explain_as_it_is_set_tags_all_the_same() -> None:
     texts = ["a red ball", "a green ball", "a red cube", "a green cube"]
     labels = [["red"], ["green"], ["red"], ["green"]]
-    tagger = Tagger("hierarchicalxc", encoder="random", dim=8, random_state=0).fit(texts, labels)
+    tagger = Tagger("hierarchicalxc", projection="random", dim=8, random_state=0).fit(texts, labels)
     assert tagger.excerpts_ is None
     assert tagger.tag("a red ring", k=1)[0][0] == "red"
-    with pytest.raises(labelspace.UsageError, match="encoder='none'"):
+    with pytest.raises(labelspace.UsageError, match="projection='none'"):
         tagger.explain("a red ring")

@@ -42,7 +42,7 @@ def test_a_text_without_known_words_has_none(trained: Tagger):
 
 def test_a_method_that_cannot_explain_as_it_is_set_is_asked_again(client_of: Any, tmp_path: Path):
     texts, labels = tagged_texts()
-    tagger = Tagger("hierarchicalxc", encoder="random", dim=8, random_state=0)
+    tagger = Tagger("hierarchicalxc", projection="random", dim=8, random_state=0)
     tagger.fit(texts, labels).save(tmp_path / "model")
     asked = {"text": texts[0], "k": 1, "explain": True}
     answer = client_of(tmp_path / "model").post("/v1/tag", json=asked)

@@ -67,10 +67,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "plain complete link": {"balanced": False},
     "plain, co-occurrence": {"balanced": False, "likeness": "cooccurrence"},
     "`leaf_size=32`": {"leaf_size": 32},
-    '`encoder="svd"`, 100': {"encoder": "svd", "dim": 100},
-    '`encoder="svd"`, 300': {"encoder": "svd", "dim": 300},
-    '`encoder="random"`, 300': {"encoder": "random", "dim": 300},
-    '`encoder="autoencoder"`, 300': {"encoder": "autoencoder", "dim": 300},
+    '`projection="svd"`, 100': {"projection": "svd", "dim": 100},
+    '`projection="svd"`, 300': {"projection": "svd", "dim": 300},
+    '`projection="random"`, 300': {"projection": "random", "dim": 300},
+    '`projection="autoencoder"`, 300': {"projection": "autoencoder", "dim": 300},
 }
 ELSEWHERE = {
     "delicious": ("default", "co-occurrence", "plain complete link", "`leaf_size=32`"),

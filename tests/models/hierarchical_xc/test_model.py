@@ -48,10 +48,10 @@ def test_it_learns_what_rows_out_of_order_cannot_teach(corpus, likeness, balance
     assert mixed_up < 0.6 * attainable
 
 
-@pytest.mark.parametrize("encoder", ["svd", "random"])
-def test_a_projection_loses_some_but_learns(corpus, encoder):
+@pytest.mark.parametrize("projection", ["svd", "random"])
+def test_a_projection_loses_some_but_learns(corpus, projection):
     X, Y, X_test, Y_test = corpus
-    model = HierarchicalXC(encoder=encoder, dim=24, random_state=0).fit(X, Y)
+    model = HierarchicalXC(projection=projection, dim=24, random_state=0).fit(X, Y)
     assert model.encoder_.dim <= 24
     assert model.score(X_test, Y_test) > 0.7
 
@@ -59,7 +59,7 @@ def test_a_projection_loses_some_but_learns(corpus, encoder):
 def test_an_auto_encoder_may_code_the_rows(corpus, tmp_path):
     pytest.importorskip("torch")
     X, Y, X_test, Y_test = corpus
-    model = HierarchicalXC(encoder="autoencoder", dim=24, random_state=0).fit(X, Y)
+    model = HierarchicalXC(projection="autoencoder", dim=24, random_state=0).fit(X, Y)
     assert model.score(X_test, Y_test) > 0.7
     model.save(tmp_path / "model")
     again = labelspace.load(tmp_path / "model").predict_topk(X_test, 3)
@@ -87,8 +87,8 @@ def test_words_of_a_label_speak_for_it(corpus):
     model = HierarchicalXC(random_state=0).fit(X, Y)
     for row in model.explain(X_test[:20], k=1, n_reasons=1):
         assert row[0].reasons[0].id // 4 == row[0].label
-    with pytest.raises(UsageError, match="encoder='none'"):
-        HierarchicalXC(encoder="svd", dim=8, random_state=0).fit(X, Y).explain(X_test[:1])
+    with pytest.raises(UsageError, match="projection='none'"):
+        HierarchicalXC(projection="svd", dim=8, random_state=0).fit(X, Y).explain(X_test[:1])
 
 
 @pytest.mark.parametrize(
@@ -156,4 +156,4 @@ def test_the_auto_encoder_alone_needs_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     HierarchicalXC()._validate_params()
     with pytest.raises(UsageError, match=r"labelspace\[deep\]"):
-        HierarchicalXC(encoder="autoencoder")._validate_params()
+        HierarchicalXC(projection="autoencoder")._validate_params()

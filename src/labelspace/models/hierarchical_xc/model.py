@@ -62,7 +62,7 @@ class HierarchicalXC(LabelRanker):
         last step that is not binary. 32 mostly ranks better and visits more nodes. "auto" is 1,
         and 32 from 20,000 labels on: these have few rows each, and on long paths with few rows
         too much is lost.
-    encoder : {"none", "svd", "random", "autoencoder"}, default="none"
+    projection : {"none", "svd", "random", "autoencoder"}, default="none"
         What classifiers see: the features themselves, or their code of ``dim`` dimensions, by
         singular vectors, by directions drawn at random, or by an auto-encoder that learns
         with the labels, which needs torch. The features are best.
@@ -117,7 +117,7 @@ class HierarchicalXC(LabelRanker):
         "likeness": [one_of(*LIKENESSES)],
         "balanced": [FLAG],
         "leaf_size": [whole(), one_of("auto")],
-        "encoder": [one_of("none", "autoencoder", *PROJECTIONS)],
+        "projection": [one_of("none", "autoencoder", *PROJECTIONS)],
         "dim": [whole()],
         "C": [real(0), one_of("auto")],
         "min_weight": [real(0, closed="left")],
@@ -151,7 +151,7 @@ class HierarchicalXC(LabelRanker):
         likeness: str = "iou",
         balanced: bool = True,
         leaf_size: int | Literal["auto"] = "auto",
-        encoder: str = "none",
+        projection: str = "none",
         dim: int = 300,
         C: float | Literal["auto"] = "auto",
         min_weight: float = 0.1,
@@ -167,7 +167,7 @@ class HierarchicalXC(LabelRanker):
         self.likeness = likeness
         self.balanced = balanced
         self.leaf_size = leaf_size
-        self.encoder = encoder
+        self.projection = projection
         self.dim = dim
         self.C = C
         self.min_weight = min_weight
@@ -182,8 +182,8 @@ class HierarchicalXC(LabelRanker):
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        if self.encoder == "autoencoder":
-            require_torch("HierarchicalXC with encoder='autoencoder'")
+        if self.projection == "autoencoder":
+            require_torch("HierarchicalXC with projection='autoencoder'")
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31))
@@ -205,14 +205,14 @@ class HierarchicalXC(LabelRanker):
     def _learn_encoder(
         self, X: csr_matrix, Y: csr_matrix, seed: int
     ) -> LinearEncoder | NetworkEncoder | None:
-        if self.encoder == "none":
+        if self.projection == "none":
             return None
-        if self.encoder == "autoencoder":
+        if self.projection == "autoencoder":
             from labelspace.deep.autoencoder.training import learn_encoder
 
             own_seed = int(check_random_state(seed).randint(2**31))
             return learn_encoder(X, Y, self.dim, seed=own_seed)
-        return projection(X, self.dim, self.encoder, seed)
+        return projection(X, self.dim, self.projection, seed)
 
     def _encode(self, X: csr_matrix) -> csr_matrix:
         """Return what the classifiers see of rows, scaled to length one."""
@@ -255,7 +255,7 @@ class HierarchicalXC(LabelRanker):
         if self.encoder_ is not None:
             raise UsageError(
                 "explain names features, which classifiers of encoded rows do not see: "
-                "train with encoder='none'."
+                "train with projection='none'."
             )
         Z = self._encode(X)
 
