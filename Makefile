@@ -101,8 +101,8 @@ lock: $(BIN)/pip
 	.venv-lock/bin/python -m pip --disable-pip-version-check --quiet install $(UV)
 	$(LOCK) --upgrade --output-file requirements/core.lock > /dev/null
 	$(LOCK) --upgrade --constraint requirements/core.lock --output-file requirements/all.lock \
-	    --extra deep --extra plots --extra serve --extra tables --extra vocabulary --extra dev \
-	    --extra docs > /dev/null
+	    --extra deep --extra plots --extra serve --extra tables --extra vocabulary \
+	    --extra encoder --extra dev --extra docs > /dev/null
 
 clean:
 	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis

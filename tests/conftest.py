@@ -35,6 +35,12 @@ def corpora() -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def _no_vectors_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the vectors that tests make out of the cache of who runs them."""
+    monkeypatch.setenv("LABELSPACE_CACHE", "off")
+
+
 def corpora_folder() -> Path | None:
     named = os.environ.get("LABELSPACE_DATA")
     folder = Path(named) if named else PROJECT.parent / "shared" / "data"

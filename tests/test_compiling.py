@@ -105,16 +105,16 @@ def test_a_folder_of_the_platform_is_the_users_cache(monkeypatch):
     monkeypatch.setenv("HOME", "/home/ada")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
-    assert compiling._user_cache() == Path("/home/ada/.cache")
+    assert compiling.user_cache() == Path("/home/ada/.cache")
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert compiling._user_cache() == Path("/home/ada/Library/Caches")
+    assert compiling.user_cache() == Path("/home/ada/Library/Caches")
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", "/local")
-    assert compiling._user_cache() == Path("/local")
+    assert compiling.user_cache() == Path("/local")
 
 
 def test_a_folder_that_others_prepared_is_not_taken(tmp_path, locked, unset, monkeypatch):
-    monkeypatch.setattr(compiling, "_user_cache", lambda: None)
+    monkeypatch.setattr(compiling, "user_cache", lambda: None)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     prepared = tmp_path / f"labelspace-{os.getuid()}"
 

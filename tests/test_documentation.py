@@ -13,6 +13,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.data.text.encoding import fake_encoders
+
 PROJECT = Path(__file__).resolve().parent.parent
 PAGES = sorted([PROJECT / "README.md", *(PROJECT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
@@ -28,6 +30,11 @@ def named(page: Path) -> str:
 
 
 WITH_PYTHON = [page for page in PAGES if fenced(page, "python")]
+ENCODERS = {
+    "fastembed": fake_encoders.TextEmbedding,
+    "model2vec": fake_encoders.StaticModel,
+    "sentence_transformers": fake_encoders.SentenceTransformer,
+}
 COMMANDS = [
     (page, part.strip())
     for page in PAGES
@@ -41,6 +48,10 @@ COMMANDS = [
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
 def test_python_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for name, fake in ENCODERS.items():  # their weights would have to be downloaded
+        module = ModuleType(name)
+        setattr(module, fake.__name__, fake)
+        monkeypatch.setitem(sys.modules, name, module)
     # A module of its own, so that classes defined in an example know where they live.
     module = ModuleType("example")
     monkeypatch.setitem(sys.modules, "example", module)

@@ -76,7 +76,7 @@ def cache_folder(source: Path) -> Path | None:
         return Path(chosen)
     if _may_write(beside):
         return beside
-    user = _user_cache()
+    user = user_cache()
     if user is not None and _is_ours(user / "labelspace" / "numba"):
         return user / "labelspace" / "numba"
     return _temporary()
@@ -97,7 +97,7 @@ def _kept_in(folder: Path | None) -> Iterator[None]:
         numba.config.CACHE_DIR = before
 
 
-def _user_cache() -> Path | None:
+def user_cache() -> Path | None:
     """Return the folder for what programs may forget, by the rules of the platform."""
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")

@@ -115,6 +115,7 @@ METHODS: dict[str, Method] = {
 SHARED_PARTS = (
     "calibration:Calibration",
     "data.formats.fields:Fields",
+    "data.text.encoding.hybrid_features:HybridFeatures",
     "data.text.excerpts:Excerpts",
     "data.text.features:TextFeatures",
     "data.text.transformers:Transformer",

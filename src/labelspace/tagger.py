@@ -14,13 +14,16 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from labelspace import metrics, progress, store
+from labelspace import metrics, progress, store, threads
 from labelspace import tagger_setup as setup
 from labelspace.base import LabelRanker
 from labelspace.calibration import Threshold
 from labelspace.composition import Composition
 from labelspace.csr import NamedColumns
 from labelspace.data.rows import count_rows, is_matrix, one_text, row_blocks
+from labelspace.data.text.encoding.precomputed import NAME as PRECOMPUTED
+from labelspace.data.text.encoding.precomputed import with_vectors
+from labelspace.data.text.encoding.resolving import giving
 from labelspace.data.text.excerpts import Excerpts, kept
 from labelspace.data.text.features import TextFeatures
 from labelspace.data.text.transformers import FeaturesHolder, features_for, trusting
@@ -51,6 +54,10 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
         How texts become features: ``TextFeatures``, a text vectorizer of scikit-learn (or a
         pipeline that begins with one), or ``"module:function"``, which makes anything that has
         scikit-learn's ``fit`` and ``transform`` (see ``labelspace.data.text.transformers``).
+    encoder : str or encoder, optional
+        Whose vectors stand beside these features: ``"multilingual"`` (extra ``encoder``), a folder,
+        ``"module:object"``, or an object with ``encode``, ``embed`` or ``transform``. The model
+        keeps its name, not its weights.
     keep_texts : int, default=200
         Characters kept of each training text where the method explains its answers by examples,
         so that an explanation can show them; 0 keeps none.
@@ -62,7 +69,7 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
     ----------
     estimator_ : LabelRanker
         The fitted method.
-    features_ : TextFeatures, Transformer or None
+    features_ : TextFeatures, Transformer, HybridFeatures or None
         The fitted text features; None where it learned from features.
     excerpts_ : Excerpts, or None
         Beginnings of the training texts.
@@ -86,18 +93,20 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
 
     fields_: Any = None
     _schema = setup.TAGGER_SCHEMA
-    _parts = {"method": None, "features": TextFeatures, "keep_texts": None}
+    _parts = {"method": None, "features": TextFeatures, "encoder": None, "keep_texts": None}
 
     def __init__(
         self,
         method: str | LabelRanker | None = None,
         *,
         features: Any = None,
+        encoder: Any = None,
         keep_texts: int = 200,
         **parameters: Any,
     ) -> None:
         self.method = method
         self.features = features
+        self.encoder = encoder
         self.keep_texts = keep_texts
         self.parameters = parameters
 
@@ -109,6 +118,7 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
         *,
         vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
         label_keys: Sequence[str] | None = None,
+        embeddings: Any = None,
     ) -> Tagger:
         """Learn from tagged texts or from tagged rows of features.
 
@@ -127,6 +137,9 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
             Keys, names by language and broader labels of the labels, which go by key or by name.
         label_keys : sequence of str, optional
             Keys of the columns in the vocabulary, where their names do not tell.
+        embeddings : array of shape (n_rows, dim), optional
+            Vectors of the texts, where an encoder has made them already. Texts to be tagged come
+            with theirs as ``labelspace.data.with_vectors(texts, vectors)``.
         """
         estimator = setup.new_estimator(self.method, self.parameters)
         encoder = LabelEncoder()
@@ -137,11 +150,11 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
         rows = rows_of(rows)
         features = excerpts = None
         if not is_matrix(rows):
-            features = features_for(self.features)
+            encoder_used = self.encoder or (None if embeddings is None else PRECOMPUTED)
+            features = features_for(self.features, encoder_used)
             excerpts = Excerpts(self.keep_texts) if self.keep_texts > 0 else None
-            with progress.task("Turning texts into features"):
-                rows = features.fit_transform(kept(rows, excerpts))
-            setup.check_texts(rows, Y)
+            texts = kept(with_vectors(rows, embeddings), excerpts)
+            rows = setup.learn_features(features, texts, Y, estimator)
         estimator.fit(rows, Y if encoder.names is None else NamedColumns(Y, encoder.names))
         estimator._labels = encoder  # it knows in which form labels came, so that answers have it
         self.estimator_, self.features_ = estimator, features
@@ -291,7 +304,8 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
             return rows
         setup.check_takes_text(self.features_, self.estimator_)
         assert self.features_ is not None
-        return self.features_.transform(rows)
+        with threads.limit(self.estimator_.n_threads):
+            return self.features_.transform(rows)
 
     @property
     def takes_text(self) -> bool:
@@ -307,13 +321,16 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
         store.save(self if self.takes_text else self.estimator_, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Tagger:
+    def load(
+        cls, path: str | os.PathLike[str], trusted: Sequence[str] = (), encoder: Any = None
+    ) -> Tagger:
         """Read a tagger from the folder ``path``; an estimator there becomes one of features.
 
         ``trusted`` are functions, as ``"module:function"``, that the model may call to make its
-        features; no others are called.
+        features, and encoders that it may use; no others are called. ``encoder`` is the one that
+        it learned with, where that is not known by its name.
         """
-        with trusting(trusted):
+        with trusting(trusted), giving(encoder):
             loaded = store.load(path)
         if isinstance(loaded, cls):
             return loaded

@@ -8,8 +8,9 @@ from typing import Any
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
-from labelspace import metrics, models
+from labelspace import metrics, models, progress, threads
 from labelspace.base import LabelRanker
+from labelspace.data.text.encoding.hybrid_features import HybridFeatures
 from labelspace.errors import DataError, UsageError
 from labelspace.label_catalog import LabelCatalog
 from labelspace.store import schema
@@ -18,10 +19,13 @@ from labelspace.topk import TopK
 TAGGER_SCHEMA: schema.Schema = {
     "method": schema.anything,
     "features": schema.either(schema.part("TextFeatures", "Transformer"), schema.text),
+    "encoder": schema.maybe(schema.optional(schema.text)),
     "keep_texts": schema.integer(),
     "parameters": schema.anything,
     "estimator_": schema.fitted,
-    "features_": schema.part("TextFeatures", "Transformer", n_features="n_features"),
+    "features_": schema.part(
+        "TextFeatures", "Transformer", "HybridFeatures", n_features="n_features"
+    ),
     "excerpts_": schema.optional(schema.part("Excerpts", n_texts="n_examples")),
     "fields_": schema.maybe(schema.optional(schema.part("Fields"))),
 }
@@ -58,6 +62,17 @@ def why_it_cannot_learn(estimator: LabelRanker) -> str | None:
     except ValueError as error:  # such as a package that learning needs
         return str(error)
     return None
+
+
+def learn_features(features: Any, texts: Any, Y: csr_matrix, estimator: LabelRanker) -> csr_matrix:
+    """Let text features learn from texts, and return the rows of these."""
+    with threads.limit(estimator.n_threads), progress.task("Turning texts into features"):
+        if isinstance(features, HybridFeatures):
+            rows = features.fit_transform(texts, Y)
+        else:
+            rows = features.fit_transform(texts)
+    check_texts(rows, Y)
+    return rows
 
 
 def check_texts(X: csr_matrix, Y: csr_matrix) -> None:

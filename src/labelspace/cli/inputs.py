@@ -12,6 +12,13 @@ from labelspace.cli import output
 from labelspace.data import Corpus, read_corpus
 from labelspace.data.formats.fields import Fields
 from labelspace.data.formats.vocabulary_file import vocabulary_for
+from labelspace.data.text.encoding.precomputed import NAME as PRECOMPUTED
+from labelspace.data.text.encoding.precomputed import (
+    SUFFIXES,
+    embeddings_beside,
+    read_embeddings,
+    with_vectors,
+)
 from labelspace.errors import DataError, UsageError
 from labelspace.tagger import Tagger
 
@@ -98,6 +105,8 @@ def read_for(
             f"{path} holds text, but this model was trained on features: give a corpus with the "
             f"same {ranker.n_features_in_:,} features."
         )
+    if getattr(tagger.features_, "name", None) == PRECOMPUTED:
+        add_embeddings(corpus, path)
     if corpus.label_names is None or tagger.vocabulary_ is None:
         return corpus
     target = np.arange(corpus.n_labels)
@@ -105,6 +114,18 @@ def read_for(
         found = tagger.catalog.find_one(corpus.label_names[label])
         target[label] = label if found is None else found
     return _merged(corpus, target, path)
+
+
+def add_embeddings(corpus: Corpus, path: str | Path) -> None:
+    """Give the texts of a corpus the vectors that stand in a file beside it."""
+    found = embeddings_beside(path)
+    if found is None:
+        stem = Path(path).name.partition(".")[0]
+        raise DataError(
+            f"There are no vectors beside {path}: write those of its texts, in their order, to "
+            f"{Path(path).with_name(stem + SUFFIXES[0])}."
+        )
+    corpus.texts = with_vectors(corpus.texts, read_embeddings(found))
 
 
 def _merged(corpus: Corpus, target: NDArray[np.int64], path: str | Path) -> Corpus:

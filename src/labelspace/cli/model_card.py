@@ -67,6 +67,9 @@ def _text_features(model: dict[str, Any]) -> dict[str, Any]:
     if not features:
         return {}
     state = features["state"]
+    if features["$object"] == "HybridFeatures":
+        words = _text_features({"state": {"features_": state["words"]}})
+        return words | {"encoder": state["encoder"], "encoder_weight": state["weight"]}
     if features["$object"] != "TextFeatures":
         return {"text_features": state.get("factory") or state.get("kind")}
     told = ("ngrams", "char_ngrams", "min_df", "max_df", "max_features", "n_hashes")

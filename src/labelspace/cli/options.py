@@ -26,6 +26,13 @@ Features = Annotated[
     str | None,
     typer.Option(metavar="NAME=VALUE,…", help="Text features, such as ngrams=2,char_ngrams=3-5."),
 ]
+Encoder = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|PATH|module:object",
+        help="Encoder of texts beside their words: multilingual, a folder, precomputed.",
+    ),
+]
 VocabularyFile = Annotated[
     Path | None,
     typer.Option(

@@ -19,6 +19,7 @@ from labelspace import progress
 from labelspace.errors import LabelspaceWarning
 
 COMPILING = "Compiling, once"
+SECONDS_BETWEEN_LINES = 60.0
 
 
 def say(text: str) -> None:
@@ -80,23 +81,37 @@ def told() -> Iterator[None]:
 
 
 class Lines:
-    """One line when a stage ends, with the time that it took."""
+    """One line when a stage ends, with the time that it took; one a minute while it goes on."""
 
     def __init__(self) -> None:
         self._open: dict[int, tuple[str, float]] = {}
+        self._counts: dict[int, tuple[int, int]] = {}
+        self._told = time.perf_counter()
         self._next = 0
         self._has_compiled = False
 
     def started(self, description: str, total: int | None) -> int:
         self._next += 1
         self._open[self._next] = (description, time.perf_counter())
+        if total is not None:
+            self._counts[self._next] = (0, total)
         return self._next
 
     def advanced(self, task: int, steps: int) -> None:
-        pass
+        if task not in self._counts:
+            return
+        done, total = self._counts[task]
+        self._counts[task] = done + steps, total
+        description, began = self._open[task]
+        now = time.perf_counter()
+        if now - max(began, self._told) >= SECONDS_BETWEEN_LINES and 0 < done < total:
+            self._told = now
+            left = (now - began) * (total - done) / done
+            say(f"{description}: {done:,} of {total:,}, {left / 60:.0f} minutes left")
 
     def finished(self, task: int) -> None:
         description, began = self._open.pop(task)
+        self._counts.pop(task, None)
         # Stages inside others would fill a log; their time is part of the outer line.
         if not self._open:
             say(f"{description}: {time.perf_counter() - began:.1f} s")

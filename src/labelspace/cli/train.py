@@ -9,10 +9,12 @@ from typing import Any
 from labelspace import metrics, models, progress
 from labelspace.cli import output
 from labelspace.cli.evaluate import by_k, evaluate
-from labelspace.cli.inputs import read_for, read_to_learn
+from labelspace.cli.inputs import add_embeddings, read_for, read_to_learn
 from labelspace.data import Corpus
 from labelspace.data.formats.compression import check_readable
 from labelspace.data.formats.fields import Fields
+from labelspace.data.text.encoding.precomputed import NAME as PRECOMPUTED
+from labelspace.data.text.encoding.resolving import encoder_for
 from labelspace.errors import UsageError
 from labelspace.store import folders
 from labelspace.tagger import Tagger
@@ -25,6 +27,7 @@ def run_train(
     parameters: dict[str, Any],
     *,
     features: Any = None,
+    encoder: str | None = None,
     fields: Fields | None = None,
     vocabulary: Path | None = None,
     language: str | None = None,
@@ -33,13 +36,18 @@ def run_train(
 ) -> None:
     """Train a method on the corpus in a file, and save the model in the folder ``out``."""
     models.make(method, **parameters)._validate_params()  # before a long read
+    if encoder is not None:
+        encoder_for(encoder)
     folders.check_replaceable(out)
     if valid is not None:
         check_readable(valid)
     read = read_to_learn(corpus, fields, vocabulary, language)
-    if features is not None and read.texts is None:
-        raise UsageError(f"--features is for texts, but {corpus} holds features: leave it out.")
-    tagger, result = train(read, method, parameters, features)
+    for option, given in (("--features", features), ("--encoder", encoder)):
+        if given is not None and read.texts is None:
+            raise UsageError(f"{option} is for texts, but {corpus} holds features: leave it out.")
+    if encoder == PRECOMPUTED:
+        add_embeddings(read, corpus)
+    tagger, result = train(read, method, parameters, features, encoder)
     provenance = tagger.estimator_.provenance_ = provenance_of(corpus, result)
     try:
         if valid is not None:
@@ -90,11 +98,15 @@ def vocabulary_figures(tagger: Tagger) -> dict[str, int]:
 
 
 def train(
-    corpus: Corpus, method: str, parameters: dict[str, Any], features: Any = None
+    corpus: Corpus,
+    method: str,
+    parameters: dict[str, Any],
+    features: Any = None,
+    encoder: str | None = None,
 ) -> tuple[Tagger, dict[str, Any]]:
     """Train a method on a corpus; return the tagger and what it cost."""
     with progress.task(f"Training {method} on {len(corpus):,} rows"), output.Meter() as meter:
-        tagger = Tagger(method, features=features, **parameters)
+        tagger = Tagger(method, features=features, encoder=encoder, **parameters)
         tagger.fit(
             corpus.rows,
             corpus.Y,

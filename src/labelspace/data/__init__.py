@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from labelspace.data.read import read_corpus
     from labelspace.data.samples.demo import build_demo_corpus, write_demo_corpus
     from labelspace.data.samples.synthetic import SyntheticCorpus, make_corpus
+    from labelspace.data.text.encoding.precomputed import with_vectors
+    from labelspace.data.text.encoding.text_encoder import TextEncoder
     from labelspace.data.text.features import TextFeatures
     from labelspace.data.write import convert, write_corpus
 
@@ -26,12 +28,14 @@ _MODULE_OF = {
     "CorpusInfo": "info",
     "Fields": "formats.fields",
     "SyntheticCorpus": "samples.synthetic",
+    "TextEncoder": "text.encoding.text_encoder",
     "TextFeatures": "text.features",
     "build_demo_corpus": "samples.demo",
     "convert": "write",
     "describe": "info",
     "make_corpus": "samples.synthetic",
     "read_corpus": "read",
+    "with_vectors": "text.encoding.precomputed",
     "write_corpus": "write",
     "write_demo_corpus": "samples.demo",
 }
@@ -41,12 +45,14 @@ __all__ = [
     "CorpusInfo",
     "Fields",
     "SyntheticCorpus",
+    "TextEncoder",
     "TextFeatures",
     "build_demo_corpus",
     "convert",
     "describe",
     "make_corpus",
     "read_corpus",
+    "with_vectors",
     "write_corpus",
     "write_demo_corpus",
 ]

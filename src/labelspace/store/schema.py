@@ -302,7 +302,7 @@ def _range(values: NDArray[Any]) -> tuple[float, float]:
     """Return the least and the largest value; raise if a number is not finite, or as good as."""
     if not values.size or values.dtype.kind not in "iuf" or values.dtype.itemsize == 1:
         return 0, -1
-    least, largest = values.min(), values.max()
+    least, largest = values.min().item(), values.max().item()
     if values.dtype.kind == "f" and not (least >= -LARGEST and largest <= LARGEST):
         raise Mismatch("holds numbers that are not finite, or too large")
-    return least.item(), largest.item()
+    return least, largest

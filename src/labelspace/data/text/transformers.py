@@ -56,14 +56,20 @@ def trusting(factories: Sequence[str]) -> Iterator[None]:
         _trusted.reset(before)
 
 
-def features_for(features: Any) -> Any:
+def features_for(features: Any, encoder: Any = None) -> Any:
     """Return new text features as they were asked for; what cannot be stored is an error.
+
+    With an ``encoder`` its vectors stand beside them.
 
     >>> from sklearn.feature_extraction.text import CountVectorizer
     >>> features_for(CountVectorizer()).fit_transform(["red ball", "red"]).toarray()
     array([[1., 1.],
            [0., 1.]], dtype=float32)
     """
+    if encoder is not None:
+        from labelspace.data.text.encoding.hybrid_features import HybridFeatures
+
+        return HybridFeatures(features_for(features), encoder)
     if features is None:
         return TextFeatures()
     if isinstance(features, TextFeatures):
@@ -160,7 +166,7 @@ class Transformer(Storable):
     def _from_state(cls, state: dict[str, Any]) -> Transformer:
         factory, kind, held = state["factory"], state["kind"], state["held"]
         if factory is not None:
-            _check_trusted(factory)
+            check_trusted(factory)
             made = _made_by(factory)
             _put_back(made, held)
             return cls(made, factory)
@@ -175,12 +181,16 @@ class Transformer(Storable):
 
 
 class FeaturesHolder(Storable):
-    """What has ``features`` as a parameter, which may be another people's transformer."""
+    """What has ``features`` and an ``encoder``, which may be other people's, as parameters."""
 
     features: Any
+    features_: Any
+    encoder: Any = None
 
     def _to_state(self) -> dict[str, Any]:
         state = super()._to_state()
+        if self.encoder is not None:
+            state["encoder"] = self.features_.name
         if not isinstance(self.features, (TextFeatures, str, type(None))):
             state["features"] = Transformer(self.features)
         return state
@@ -215,12 +225,13 @@ def _made_by(factory: str) -> Any:
     return made
 
 
-def _check_trusted(factory: Any) -> None:
+def check_trusted(factory: Any, does: str = "makes its features by calling") -> None:
+    """Raise if what a model names, and loading would run, is not listed as trusted."""
     listed = os.environ.get(TRUSTED_VARIABLE, "").split(",")
     if factory not in (*_trusted.get(), *(name.strip() for name in listed)):
         shown = str(factory)[:120]
         raise ModelFileError(
-            f"The model makes its features by calling {shown}, which loading does not do unasked: "
+            f"The model {does} {shown}, which loading does not do unasked: "
             f"if you trust it, use Tagger.load(path, trusted=['{shown}']) or set "
             f"{TRUSTED_VARIABLE}={shown}."
         )

@@ -1,0 +1,1 @@
+"""Texts as dense vectors: any encoder behind one face, and its vectors beside the words."""
