@@ -44,7 +44,6 @@ METHODS: dict[str, Method] = {
         "votes of nearest rows and labels in a learned space",
         (
             "annexml.learners:PartitionedLearner",
-            "annexml.partition:Partition",
             "annexml.settings:AnnexMLSettings",
         ),
     ),
@@ -124,6 +123,7 @@ SHARED_PARTS = (
     "encoders.dense:DenseLayers",
     "encoders.linear:LinearEncoder",
     "encoders.network:NetworkEncoder",
+    "encoders.partition:Partition",
     "encoders.unit_rows:UnitRows",
     "ensemble:Learner",
     "graph.tree:Tree",

@@ -5,7 +5,7 @@ import pytest
 
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.graph.label_knn import label_knn
-from labelspace.models.annexml.partition import balanced, kmeans_partition, learn_partition
+from labelspace.models.annexml.partition import balanced, learn_partition
 from tests.planted import planted_corpus
 
 
@@ -37,14 +37,6 @@ def test_l1_makes_weights_zero(corpus) -> None:
     graph = label_knn(Y, 10)
     few, many = (learn_partition(X, graph, 3, seed=0, l1=l1).weights.nnz for l1 in (6.0, 0.1))
     assert few < many
-
-
-@pytest.mark.parametrize("n_parts", [1, 4])
-def test_kmeans_is_decided_by_its_seed(corpus, n_parts: int) -> None:
-    X, _ = corpus
-    one, two = (kmeans_partition(X, n_parts, seed=0).assign(X) for _ in range(2))
-    assert np.array_equal(one, two)
-    assert one.max() < n_parts
 
 
 def test_learned_partition_is_decided_by_its_seed(corpus) -> None:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 from sklearn.utils.extmath import randomized_svd
 
+from labelspace.encoders.partition import Partition
 from labelspace.graph.label_knn import LabelGraph
 from labelspace.manifold.self_expression import SelfExpression, express
 from labelspace.manifold.smce import SMCE, distinct_rows
-from labelspace.models.annexml.partition import Partition
 
 DIM = 50
 SAMPLE = 20_000

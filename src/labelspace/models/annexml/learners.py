@@ -10,16 +10,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.encoders.linear import LinearEncoder
+from labelspace.encoders.partition import Partition, kmeans_partition
 from labelspace.ensemble import Index, Learner
 from labelspace.graph.label_knn import LabelGraph, label_knn
 from labelspace.linear.adapt import adapt_map
 from labelspace.linear.contrastive import ContrastiveSettings, train_map
-from labelspace.models.annexml.partition import (
-    Partition,
-    balanced,
-    kmeans_partition,
-    learn_partition,
-)
+from labelspace.models.annexml.partition import balanced, learn_partition
 from labelspace.models.annexml.settings import AnnexMLSettings
 from labelspace.search.exact import ExactIndex
 from labelspace.search.ivf import IVFIndex
