@@ -18,6 +18,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "label-embedding": {"dim": 16},
     "label-embedding-tree": {"dim": 16},
     "labelspace": {"n_learners": 2, "dim": 16, "min_steps": 20},
+    "sleec": {"n_learners": 2, "dim": 16, "n_neighbors": 10},
     "neuralxc": {"dim": 16, "label_dim": 16, "n_sampled": 64, "n_zeros": 32, "n_rebuilt": 8},
 }
 NAMES = {models.find(name): name for name in models.METHODS}

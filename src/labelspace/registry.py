@@ -100,6 +100,15 @@ METHODS: dict[str, Method] = {
         "votes of nearest rows where labels' walks put them (deep)",
         ("dxml.learners:DXMLLearner", "dxml.settings:DXMLSettings"),
     ),
+    "sleec": Method(
+        "sleec.model:SLEEC",
+        "votes of nearest rows in local embeddings of label sets",
+        (
+            "sleec.learners:LocalEmbedding",
+            "sleec.learners:SLEECLearner",
+            "sleec.settings:SLEECSettings",
+        ),
+    ),
     "one-vs-all": Method(
         "baselines.one_vs_all:OneVsAll", "a linear classifier per label, small weights cut"
     ),

@@ -1,6 +1,6 @@
 """The linear map that is nearest to given targets, without a single gradient step of its own.
 
-    W = argmin_W ‖XW + m − T‖² + λ‖W‖²,   m the mean of the targets
+    W = argmin_W ‖XW + m − T‖² + λ‖W‖²,   m the mean of the targets, or 0
 
 by conjugate gradients, which need products with X and Xᵀ only. Columns of T do not know of each
 other, so they are solved in blocks, each on a thread of its own, and memory is that of a few
@@ -33,8 +33,9 @@ def ridge(
     X: csr_matrix,
     T: Floats,
     *,
-    penalty: float = 1.0,
+    penalty: float | Floats = 1.0,
     n_steps: int = 16,
+    center: bool = True,
     n_threads: int | None = None,
 ) -> tuple[Floats, Floats]:
     """Return W (features × columns) and the mean of the targets.
@@ -43,10 +44,12 @@ def ridge(
     ----------
     X : csr_matrix of shape (n_rows, n_features)
     T : ndarray of shape (n_rows, n_columns)
-    penalty : float
-        λ.
+    penalty : float, or ndarray of shape (n_columns,)
+        λ, which may differ between columns.
     n_steps : int
         Steps of conjugate gradients; few of them are a restraint, too.
+    center : bool
+        Whether the mean is taken out of the targets; it is zero otherwise.
     n_threads : int, optional
 
     Examples
@@ -58,7 +61,8 @@ def ridge(
     >>> W.tolist(), mean.tolist()
     ([[1.0]], [2.0])
     """
-    mean = T.mean(axis=0)
+    mean = T.mean(axis=0) if center else np.zeros(T.shape[1], dtype=T.dtype)
+    penalties = np.broadcast_to(np.asarray(penalty, dtype=np.float32), T.shape[1])
     transposed = csr_matrix(X.T)
     W = np.zeros((X.shape[1], T.shape[1]), dtype=np.float32)
 
@@ -67,7 +71,7 @@ def ridge(
     def solve(start: int) -> None:
         block = slice(start, start + width)
         W[:, block] = _conjugate_gradients(
-            X, transposed, T[:, block] - mean[block], penalty, n_steps
+            X, transposed, T[:, block] - mean[block], penalties[block], n_steps
         )
 
     with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
@@ -76,7 +80,7 @@ def ridge(
 
 
 def _conjugate_gradients(
-    X: csr_matrix, transposed: csr_matrix, T: Floats, penalty: float, n_steps: int
+    X: csr_matrix, transposed: csr_matrix, T: Floats, penalties: Floats, n_steps: int
 ) -> Floats:
     residual = _product(transposed, T)
     W = np.zeros_like(residual)
@@ -86,7 +90,7 @@ def _conjugate_gradients(
         if not squares.any():
             break
         ahead = _product(transposed, _product(X, direction))
-        ahead += penalty * direction
+        ahead += penalties * direction
         curvature = np.einsum("ij,ij->j", direction, ahead)
         step = squares / np.maximum(curvature, 1e-20)
         W += direction * step

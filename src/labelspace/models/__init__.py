@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from labelspace.models.label_trees.label_tree import LabelTree
     from labelspace.models.labelspace.model import LabelSpace
     from labelspace.models.neuralxc.model import NeuralXC
+    from labelspace.models.sleec.model import SLEEC
 
 __all__ = [
     "DEFAULT_METHOD",
     "DXML",
     "METHODS",
+    "SLEEC",
     "AnnexML",
     "BalancedLabelTree",
     "GLaS",

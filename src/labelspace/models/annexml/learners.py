@@ -15,7 +15,7 @@ from labelspace.ensemble import Index, Learner
 from labelspace.graph.label_knn import LabelGraph, label_knn
 from labelspace.linear.adapt import adapt_map
 from labelspace.linear.contrastive import ContrastiveSettings, train_map
-from labelspace.models.annexml.partition import balanced, learn_partition
+from labelspace.models.annexml.label_partition import balanced, learn_partition
 from labelspace.models.annexml.settings import AnnexMLSettings
 from labelspace.search.exact import ExactIndex
 from labelspace.search.ivf import IVFIndex

@@ -5,7 +5,7 @@ import pytest
 
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.graph.label_knn import label_knn
-from labelspace.models.annexml.partition import balanced, learn_partition
+from labelspace.models.annexml.label_partition import balanced, learn_partition
 from tests.planted import planted_corpus
 
 

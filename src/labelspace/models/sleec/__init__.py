@@ -1,0 +1,1 @@
+"""Sparse local embeddings for extreme classification."""

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, vstack
+
+from labelspace.models import SLEEC
+from labelspace.models.sleec.settings import SLEECSettings
+from labelspace.parameters import CorpusShape
+from tests.planted import planted_corpus
+
+
+def test_parts_together_know_what_one_knows() -> None:
+    X, Y = planted_corpus(600)
+    model = SLEEC(n_learners=2, part_size=200, dim=16, n_neighbors=8, random_state=0).fit(X, Y)
+    assert [len(learner.parts) for learner in model.learners_] == [3, 3]
+    assert model.score(*planted_corpus(100, seed=1)) > 0.9
+
+
+def test_regression_places_a_new_row_beside_rows_of_its_labels() -> None:
+    """Noise outweighs the words that matter, so that plain neighbours mislead."""
+    rng = np.random.default_rng(0)
+    X, Y = planted_corpus(600)
+    noise = csr_matrix(rng.random((600, 60)) * (rng.random((600, 60)) < 0.3), dtype=np.float32)
+    X = csr_matrix(np.hstack([X.toarray(), 4.0 * noise.toarray()]))
+    learned = SLEEC(dim=16, n_neighbors=10, random_state=0).fit(X[:500], Y[:500])
+    from labelspace.models import NearestNeighbors
+
+    plain = NearestNeighbors(n_neighbors=10).fit(X[:500], Y[:500])
+    assert learned.score(X[500:], Y[500:]) > plain.score(X[500:], Y[500:]) + 0.3
+
+
+def test_new_rows_vote_at_once_with_labels_that_are_new() -> None:
+    X, Y = planted_corpus(300)
+    model = SLEEC(dim=16, n_neighbors=5, random_state=0).fit(X, Y)
+    fresh = csr_matrix(X[:6])
+    labels = csr_matrix(np.hstack([np.zeros((6, 12)), np.ones((6, 1))]), dtype=np.float32)
+    model.partial_fit(vstack([fresh] * 5, format="csr"), vstack([labels] * 5, format="csr"))
+    assert np.all(model.predict_topk(fresh, k=1).labels == 12)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        (CorpusShape(4880, 1836, 159), (1, 250, 100, 0.2, 25)),
+        (CorpusShape(12920, 500, 983), (1, 500, 100, 0.1, 70)),
+    ],
+)
+def test_paper_has_the_settings_of_the_authors(shape: CorpusShape, expected: tuple) -> None:
+    chosen = SLEECSettings.for_corpus("paper", shape)
+    found = chosen.n_learners, chosen.graph_neighbors, chosen.dim, chosen.C, chosen.n_neighbors
+    assert found == expected
+    assert (chosen.max_steps, chosen.n_rounds, chosen.rho, chosen.l1) == (200, 2, 0.001, 0.01)
+
+
+def test_votes_are_counted_or_weighted_by_distance() -> None:
+    X, Y = planted_corpus(300)
+    counted = SLEEC(dim=16, n_neighbors=8, settings={"voting": "counts"}, random_state=0).fit(X, Y)
+    scores = counted.predict_topk(X, 3).scores
+    assert np.allclose(scores * 8, np.round(scores * 8), atol=1e-4)
+    weighted = SLEEC(dim=16, n_neighbors=8, random_state=0).fit(X, Y).predict_topk(X, 3).scores
+    assert not np.allclose(weighted * 8, np.round(weighted * 8), atol=1e-4)
