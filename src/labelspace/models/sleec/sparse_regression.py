@@ -62,7 +62,7 @@ def sparse_regression(
     penalty = 1.0 / (2.0 * C * (1.0 + rho))
     W: Floats = np.zeros((X.shape[1], Z.shape[1]), dtype=np.float32)
     for turn in range(n_rounds):
-        wanted = (Z + np.float32(rho) * (codes - gap)) / np.float32(1.0 + rho)
+        wanted: Floats = ((Z + rho * (codes - gap)) / (1.0 + rho)).astype(np.float32)
         W, _ = ridge(X, wanted, penalty=penalty, n_steps=n_steps, center=False, n_threads=n_threads)
         if turn + 1 < n_rounds:
             images = np.asarray(X @ W)
