@@ -208,3 +208,63 @@ def test_convert_update_and_compare_take_the_options(folder: Path, tmp_path: Pat
     run_well("train", source, *OPTIONS, "--method", "knn", "--out", tmp_path / "m")
     updated = run_well("update", tmp_path / "m", source, "--json")
     assert json.loads(updated.stdout)["n_examples"] == 48
+
+
+def test_a_model_reads_the_xc_repositorys_test_file_without_its_labels(tmp_path: Path) -> None:
+    rows = [
+        {"uid": f"r{n}", "title": f"the {WORDS[n % 4]}", "target_ind": [n % 4]} for n in range(8)
+    ]
+    lines = "\n".join(json.dumps(row) for row in rows)
+    train, other = tmp_path / "train", tmp_path / "test"
+    train.mkdir(), other.mkdir()
+    # A title may be a number, and two may be the same: the key tells them apart.
+    titles = ["1984", "matrix", "same", "same"]
+    labels = (json.dumps({"uid": f"u{at}", "title": name}) for at, name in enumerate(titles))
+    (train / "lbl.json").write_text("\n".join(labels))
+    (train / "trn.json").write_text(lines)
+    (other / "tst.json").write_text(lines)
+    run_well("train", train / "trn.json", "--method", "knn", "--out", tmp_path / "m")
+    figures = run_well("evaluate", tmp_path / "m", other / "tst.json", "--json")
+    assert json.loads(figures.stdout)["P@1"] == 100
+    given = run_well("predict", tmp_path / "m", other / "tst.json", "-k", "1").stdout.splitlines()
+    assert [line.split("\t")[0] for line in given[:4]] == [
+        f"{title} <u{at}>" for at, title in enumerate(titles)
+    ]
+    refused = run("train", other / "tst.json", "--out", tmp_path / "n")
+    assert refused.exit_code == 1
+    assert "which are lines of lbl.json: put that file beside it" in refused.stderr
+
+
+@pytest.mark.parametrize("verb", ["update", "evaluate"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"features": [[0, 1.0]], "labels": ["rose"]}\n',
+        '{"id": "a", "text": "rose", "labels": ["rose"]}\n',
+    ],
+)
+def test_words_are_no_labels_of_a_model_that_has_numbers(
+    tmp_path: Path, verb: str, content: str
+) -> None:
+    if '"text"' in content:
+        Tagger("knn").fit(["a rose", "a book"], [[0], [1]]).save(tmp_path / "m")
+    else:
+        (tmp_path / "a.txt").write_text("2 2 2\n0 0:1\n1 1:1\n")
+        run_well("train", tmp_path / "a.txt", "--method", "knn", "--out", tmp_path / "m")
+    (tmp_path / "words.jsonl").write_text(content)
+    refused = run(verb, tmp_path / "m", tmp_path / "words.jsonl")
+    assert refused.exit_code == 1
+    assert "such as 'rose', but the model was trained on labels by number" in refused.stderr
+    (tmp_path / "words.jsonl").write_text(content.replace('["rose"]', "[1]"))
+    run_well(verb, tmp_path / "m", tmp_path / "words.jsonl")
+
+
+def test_compare_takes_text_features(folder: Path, tmp_path: Path) -> None:
+    source = folder / "train.csv"
+    given = ("--methods", "knn", "--features", "ngrams=2", "--out", tmp_path / "c")
+    run_well("compare", source, source, *OPTIONS, *given)
+    assert Tagger.load(tmp_path / "c" / "knn").features_.ngrams == 2
+    (tmp_path / "a.txt").write_text("1 1 1\n0 0:1\n")
+    refused = run("compare", tmp_path / "a.txt", tmp_path / "a.txt", *given[:4])
+    assert refused.exit_code == 2
+    assert "--features is for texts" in refused.stderr

@@ -172,6 +172,7 @@ def compare(
     ] = None,
     seed: Seed = 0,
     threads: Threads = None,
+    features: opt.Features = None,
     vocabulary: opt.VocabularyFile = None,
     a: PropensityA = 0.55,
     b: PropensityB = 1.5,
@@ -180,6 +181,7 @@ def compare(
 ) -> None:
     """Train several methods on the same corpus and show a leaderboard."""
     from labelspace.cli.compare import run_compare
+    from labelspace.cli.set_option import parse_features
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     run_compare(
@@ -187,6 +189,7 @@ def compare(
         test,
         names,
         out,
+        features=parse_features(features),
         fields=fields,
         vocabulary=vocabulary,
         seed=seed,

@@ -10,7 +10,7 @@ from labelspace import models
 from labelspace.cli import output
 from labelspace.cli.evaluate import evaluate
 from labelspace.cli.inputs import read_for, read_to_learn
-from labelspace.cli.train import train
+from labelspace.cli.train import check_features, train
 from labelspace.data.formats.compression import check_readable
 from labelspace.data.formats.fields import Fields
 from labelspace.errors import UsageError
@@ -32,6 +32,7 @@ def run_compare(
     names: list[str],
     out: Path | None,
     *,
+    features: Any = None,
     fields: Fields | None = None,
     vocabulary: Path | None = None,
     seed: int,
@@ -51,10 +52,11 @@ def run_compare(
             folders.check_replaceable(out / name)
     check_readable(test_path)
     corpus = read_to_learn(train_path, fields, vocabulary)
+    check_features(corpus, train_path, ("--features", features))
     rows: list[dict[str, Any]] = []
     tested = None
     for name in names:
-        tagger, cost = train(corpus, name, parameters)
+        tagger, cost = train(corpus, name, parameters, features)
         # All have learned from one corpus, so that labels and features have the same columns.
         tested = tested or read_for(tagger, test_path, fields)
         figures, _ = evaluate(tagger, tested, A=A, B=B)

@@ -60,7 +60,8 @@ def with_vocabulary(
     corpus: Corpus, path: Path, given: Path | None = None, language: str | None = None
 ) -> Corpus:
     """Return a corpus with its vocabulary; labels that are the same by it become one."""
-    corpus.vocabulary, corpus.label_keys = vocabulary_for(path, corpus.label_names, given)
+    found = vocabulary_for(path, corpus.label_names, given, corpus.label_keys)
+    corpus.vocabulary, corpus.label_keys = found
     if corpus.vocabulary is None:
         if language is not None:
             raise UsageError("--language needs a vocabulary: give one with --vocabulary FILE.")
@@ -94,6 +95,7 @@ def read_for(
             fields=fields,
             kept_fields=tagger.fields_,
             needs_labels=needs_labels,
+            labels_by_number=needs_labels and tagger.label_names_ is None,
         )
     say_what_was_guessed(corpus, path)
     if tagger.takes_text and corpus.texts is None:

@@ -42,9 +42,7 @@ def run_train(
     if valid is not None:
         check_readable(valid)
     read = read_to_learn(corpus, fields, vocabulary, language)
-    for option, given in (("--features", features), ("--encoder", encoder)):
-        if given is not None and read.texts is None:
-            raise UsageError(f"{option} is for texts, but {corpus} holds features: leave it out.")
+    check_features(read, corpus, ("--features", features), ("--encoder", encoder))
     if encoder == PRECOMPUTED:
         add_embeddings(read, corpus)
     tagger, result = train(read, method, parameters, features, encoder)
@@ -75,6 +73,13 @@ def run_train(
         )
     if valid is not None:
         output.print_table(f"On {valid}", by_k(result["valid"]))
+
+
+def check_features(corpus: Corpus, path: Path, *options: tuple[str, Any]) -> None:
+    """Raise if an option about texts is given for a corpus that has none."""
+    for option, given in options:
+        if given is not None and corpus.texts is None:
+            raise UsageError(f"{option} is for texts, but {path} holds features: leave it out.")
 
 
 def provenance_of(corpus: Path, cost: dict[str, Any]) -> dict[str, Any]:

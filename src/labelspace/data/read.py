@@ -16,6 +16,7 @@ from labelspace.data.formats.column_spec import ColumnSpec
 from labelspace.data.formats.compression import HEAD_SIZE, open_input
 from labelspace.data.formats.detect import detect_format
 from labelspace.data.formats.fields import Fields
+from labelspace.data.formats.names import LABELS_FILE, names_beside
 from labelspace.data.formats.open_table import TABLES, open_table
 from labelspace.data.formats.records import first_object
 from labelspace.data.formats.table import Reading, Table, read_table
@@ -33,6 +34,7 @@ def read_corpus(
     fields: Fields | None = None,
     kept_fields: Fields | None = None,
     needs_labels: bool = True,
+    labels_by_number: bool = False,
 ) -> Corpus:
     """Read a corpus of any format, plain or compressed, both told by its content.
 
@@ -57,6 +59,8 @@ def read_corpus(
         Those of a trained model, for what ``fields`` does not say.
     needs_labels : bool, default=True
         Whether a table without a column of labels is an error.
+    labels_by_number : bool, default=False
+        Whether labels that are words are an error, as for a model without names of labels.
 
     Warns
     -----
@@ -79,6 +83,7 @@ def read_corpus(
         label_names=None if label_names is None else list(label_names),
         feature_names=None if feature_names is None else list(feature_names),
         fields=kept_fields,
+        labels_by_number=labels_by_number,
     )
     corpus = _read_within_memory(Path(path), fields or Fields(), wanted, needs_labels)
     _warn_of_empty_rows(corpus, Path(path), needs_labels)
@@ -157,9 +162,27 @@ def _read(path: Path, given: Fields, wanted: ColumnSpec, needs_labels: bool) -> 
         if name not in TABLES:
             corpus = _reader(name)(stream, path, wanted)
             corpus.reading = Reading(_HOW[name])
+            if wanted.labels_by_number and name in ("tsv", "jsonl-rows"):
+                _refuse_words(corpus, path)
             return corpus
     table = open_table(name, path, head, _asked(given, kept))
-    return read_table(table, given, wanted, needs_labels)
+    corpus = read_table(table, given, wanted, needs_labels)
+    if wanted.labels_by_number and not table.labels_are_columns:
+        _refuse_words(corpus, path)
+    return corpus
+
+
+def _refuse_words(corpus: Corpus, path: Path) -> None:
+    """Raise if labels are words; a file beside the corpus may say which columns they are."""
+    names, beside = corpus.label_names, names_beside(path, LABELS_FILE)
+    if names and beside is not None and names[: len(beside.names)] == beside.names:
+        return
+    if names and corpus.Y.nnz:
+        raise DataError(
+            f"{path} has labels with names, such as '{names[0][:80]}', but the model was trained "
+            "on labels by number: give the numbers of its columns, or a labels.txt beside the file "
+            "with a line for each column."
+        )
 
 
 def _asked(given: Fields, kept: Fields | None) -> Fields:

@@ -211,6 +211,14 @@ SPOILED: dict[str, tuple[str | bytes, str]] = {
     ),
     "fastText without a name": ("__label__a roses\n__label__ books\n", "line 2: \"__label__\" has"),
     "no lbl.json": ('{"title": "a", "target_ind": [1]}\n', "which are lines of lbl.json: put that"),
+    "JSON array never closed": (
+        '[{"title": "Roses", "tags": ["a"]}, {"title"', "row 2: this is not JSON (",
+    ),
+    "JSON array of anything": ('[{"title": "a", "tags": []}, 3]', "row 2: this is no object; w"),
+    "Annif CSV with a word among URIs": (
+        "text,subject_uris\nRoses,<http://a.org/1> <http://a.org/2>\nBooks,old books\n",
+        'labels are URIs with blanks between in some cells, but not in "old books"; mend these',
+    ),
     "neither UTF-8 nor Windows": (
         HEADER.encode() + b"1,Roses,a\n2,\x81\xff\xfe,b\n",
         "line 3: the text is neither UTF-8 nor Windows-1252",
@@ -248,6 +256,35 @@ def test_spoiled_tables_get_one_sentence(
     assert "\n" not in message
 
 
+SPOILED_FOLDERS = {
+    "no documents": ({"a.pdf": ""}, "is a folder without documents; give a corpus file, or a fo"),
+    "subject without a URI": (
+        {"1.txt": "Roses", "1.tsv": "roses\tRoses\n"}, '1.tsv, line 1: "roses" is no subject; w',
+    ),
+    "document of Windows": ({"1.txt": b"R\xf6schen", "1.key": "a"}, "1.txt is not UTF-8; save it"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "expected"), SPOILED_FOLDERS.values(), ids=SPOILED_FOLDERS)
+def test_spoiled_folders_of_documents_get_one_sentence(
+    tmp_path: Path, files: dict[str, str | bytes], expected: str
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(DataError) as caught:
+        read_corpus(tmp_path)
+    assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize("number", ["5", "-1", "true", '"3"'])
+def test_a_label_that_is_no_line_of_lbl_json_is_refused(tmp_path: Path, number: str) -> None:
+    xc_json(tmp_path / "trn.json.gz")  # five labels
+    row = '{"title": "Roses", "target_ind": [5]}\n'.replace("5", number)
+    (tmp_path / "tst.json").write_text(row)
+    with pytest.raises(DataError, match='line 1: "target_ind" has a number that is none of the 5'):
+        read_corpus(tmp_path / "tst.json")
+
+
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
@@ -279,6 +316,14 @@ def test_a_separator_that_comes_late_is_an_error_and_never_a_label(tmp_path: Pat
         read_corpus(path)
     glued = read_corpus(path, fields=Fields.of(label_separator="none"))
     assert glued.label_names == ["a,b", "b;c"]
+
+
+def test_words_that_come_after_a_thousand_uris_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.csv"
+    rows = ["Roses,<http://a.org/1> <http://a.org/2>"] * 1000 + ["Books,old books"]
+    path.write_text("text,subject_uris\n" + "\n".join(rows))
+    with pytest.raises(DataError, match='line 1002: the labels "old books" are no URIs, but cells'):
+        read_corpus(path)
 
 
 def test_texts_are_joined_in_the_order_asked_for(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ class ColumnSpec:
     label_names: Sequence[str] | None = None
     feature_names: list[str] | None = None
     fields: Fields | None = None  # how the model's training table was read
+    labels_by_number: bool = False  # a label that is a word has no column then
 
     @property
     def n_known_labels(self) -> int:

@@ -38,6 +38,12 @@ def find_separator(cells: Iterable[str]) -> str:
     if filled and all(_URIS.fullmatch(cell) for cell in filled):
         uris = all("<" not in cell and not re.search(r"\s", cell) for cell in filled)
         return _between(filled) if uris else BLANK
+    if any(re.search(r">\s+<", cell) and _URIS.fullmatch(cell) for cell in filled):
+        word = next(cell for cell in filled if not _URIS.fullmatch(cell))
+        raise ValueError(
+            f'labels are URIs with blanks between in some cells, but not in "{word[:40]}"; mend '
+            "these, or say with --label-separator what separates labels."
+        )
     return _between(filled)
 
 
@@ -94,6 +100,11 @@ class LabelSplitter:
         if self.separator == LIST:
             return _listed(cell)
         if self.separator == BLANK:
+            if not self._is_sure and not _URIS.fullmatch(cell):
+                raise ValueError(
+                    f'the labels "{cell[:40]}" are no URIs, but cells before are; give '
+                    "--label-separator with what separates labels."
+                )
             return [word[1:-1] if word[0] == "<" else word for word in cell.split()]
         if not self._is_sure:
             self._check(cell)

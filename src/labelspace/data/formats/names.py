@@ -58,6 +58,14 @@ class NameFile:
     names: list[str]
     keys: list[str] | None
 
+    def keys_of(self, names: Sequence[str] | None) -> list[str] | None:
+        """Return the keys of columns that begin as these lines do; None if they are no keys."""
+        keys = self.keys or []
+        if names is None or not all(keys) or len(set(keys)) != len(self.names):
+            return None
+        n_lines = len(self.names)
+        return [*keys, *names[n_lines:]] if list(names[:n_lines]) == self.names else None
+
     def find(self, words: Sequence[str]) -> list[int]:
         """Return the line of each word, looked up as a key, then as a name; -1 if it is neither."""
         line_of: dict[str, int] = {}

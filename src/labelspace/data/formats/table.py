@@ -40,6 +40,8 @@ class Table:
         Number of rows, where it is known without going through them.
     label_lines : NameFile, or None
         Names of labels that the rows give by number, where a format has a file of them.
+    labels_are_columns : bool
+        Whether labels are numbers of columns: of ``label_lines``, or of a trained model.
     assumed : str, or None
         What was taken for granted about the file and may be wrong, such as its encoding.
     has_fixed_columns : bool
@@ -51,6 +53,7 @@ class Table:
     place = "line"
     n_rows: int | None = None
     label_lines: NameFile | None = None
+    labels_are_columns = False
     assumed: str | None = None
     has_fixed_columns = False
     path: Path
@@ -60,6 +63,9 @@ class Table:
     def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
         """Yield each row's number, as a person counts, and its cells."""
         raise NotImplementedError
+
+    def check_labels(self) -> None:
+        """Raise if the labels of the rows cannot be told without a trained model."""
 
     def count(self) -> int:
         """Return the number of rows, if need be by going through them."""
@@ -122,6 +128,8 @@ def read_table(
 ) -> Corpus:
     """Read a table into a corpus of text."""
     kept = None if table.has_fixed_columns else wanted.fields
+    if needs_labels and wanted.n_labels is None:
+        table.check_labels()
     roles = find_roles(table.columns, given, kept, table.path, needs_labels)
     if not needs_labels and wanted.n_labels is not None:
         roles = replace(roles, labels=None, label_columns=())  # a model only tags the rows
@@ -200,11 +208,12 @@ def _collect(
     ids: list[str] = []
     labels = WordRows()
     at_labels = reader.roles.labels or 0
+    has_columns = table.labels_are_columns and reader.roles.labels is not None
     n_rows = n_kept = 0
     for number, cells in rows:
         try:
             text = reader.text(cells)
-            labels.add(reader.labels(cells) if table.label_lines is None else cells[at_labels])
+            labels.add(cells[at_labels] if has_columns else reader.labels(cells))
         except ValueError as error:
             raise DataError(f"{table.path}, {table.place} {number}: {error}") from None
         n_rows += 1
@@ -217,7 +226,12 @@ def _collect(
     if not n_rows:
         raise DataError(f"{table.path} has a header but no rows; give at least one.")
     columns, placed = labels.place(
-        table.path, LABELS_FILE, wanted.label_names, wanted.n_labels, beside=table.label_lines
+        table.path,
+        LABELS_FILE,
+        wanted.label_names,
+        wanted.n_labels,
+        are_columns=table.labels_are_columns,
+        beside=table.label_lines,
     )
     _, indptr = labels.arrays()
     Y = build_csr(np.ones(len(columns), np.float32), columns, indptr, placed.n_columns)
@@ -233,5 +247,6 @@ def _collect(
         Y,
         texts=column(texts, reader.text),
         label_names=placed.names,
+        label_keys=None if table.label_lines is None else table.label_lines.keys_of(placed.names),
         ids=column(ids, reader.id) if reader.roles.id is not None else None,
     )

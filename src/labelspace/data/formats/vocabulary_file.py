@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from labelspace.data.formats.compression import HEAD_SIZE, open_input
-from labelspace.data.formats.names import LABELS_FILE, NameFile, names_beside
+from labelspace.data.formats.names import LABELS_FILE, names_beside
 from labelspace.errors import DataError
 from labelspace.vocabulary import Entry, LabelName, Vocabulary
 
@@ -89,34 +89,33 @@ class FoundVocabulary(NamedTuple):
 
 
 def vocabulary_for(
-    corpus: Path, label_names: Sequence[str] | None, given: Path | None = None
+    corpus: Path,
+    label_names: Sequence[str] | None,
+    given: Path | None = None,
+    keys: list[str] | None = None,
 ) -> FoundVocabulary:
     """Return the vocabulary of a corpus: the given one, one beside it, or its ``labels.txt``.
 
     ``label_names`` are the names of the corpus's columns: where they are the lines of
-    ``labels.txt``, its keys are those of the columns.
+    ``labels.txt``, its keys are those of the columns, unless the corpus has ``keys`` itself.
     """
     folder = corpus if corpus.is_dir() else corpus.parent
-    lines = names_beside(folder / corpus.name, LABELS_FILE)
-    keys = None
-    if lines is not None and lines.keys is not None and label_names is not None:
-        n_lines = len(lines.names)
-        if list(label_names[:n_lines]) == lines.names and _are_keys(lines):
-            keys = [*lines.keys, *label_names[n_lines:]]
+    source = f"{corpus}"
+    lines = None if keys is not None else names_beside(folder / corpus.name, LABELS_FILE)
+    if lines is not None:
+        keys, source = lines.keys_of(label_names), str(lines.path)
     if given is None:
         given = next((folder / name for name in BESIDE if (folder / name).is_file()), None)
         if given is not None and given.name == corpus.name:
             given = None
     if given is not None:
         return FoundVocabulary(read_vocabulary(given), keys)
-    if keys is None or lines is None:
+    if keys is None or label_names is None:
         return FoundVocabulary(None, None)
-    return FoundVocabulary(Vocabulary(_line_entries(lines), str(lines.path)), keys)
-
-
-def _are_keys(lines: NameFile) -> bool:
-    keys = lines.keys or []
-    return all(keys) and len(set(keys)) == len(keys)
+    n_lines = len(keys) if lines is None else len(lines.names)
+    named = zip(keys[:n_lines], label_names[:n_lines], strict=True)
+    entries = (Entry(key, [LabelName(name)]) for key, name in named)
+    return FoundVocabulary(Vocabulary(entries, source), keys)
 
 
 def _rdf_format(head: bytes, path: Path) -> str | None:
@@ -216,11 +215,6 @@ def _without_header(rows: Iterable[list[str]], path: Path, first: str) -> Iterat
         name = rest[0] if rest and rest[0] else _bare(key)
         if key:
             yield Entry(_bare(key), [LabelName(name)])
-
-
-def _line_entries(lines: NameFile) -> Iterator[Entry]:
-    for key, name in zip(lines.keys or lines.names, lines.names, strict=True):
-        yield Entry(key, [LabelName(name)])
 
 
 def _several(cell: str) -> list[str]:

@@ -77,13 +77,14 @@ class WordRows:
         names: Sequence[str] | None,
         n_columns: int | None,
         are_features: bool = False,
+        are_columns: bool = False,
         beside: NameFile | None = None,
     ) -> tuple[NDArray[np.integer], Columns]:
         """Return the column of every item in the rows, and what the columns are.
 
         ``filename`` is what may give names beside the corpus, unless ``beside`` does; ``names``
-        and ``n_columns`` are a trained model's. Features that are numbers are columns; of labels
-        ``numbers_are_columns`` says it.
+        and ``n_columns`` are a trained model's. Features that are numbers are columns; labels are
+        with ``are_columns``, or if ``numbers_are_columns`` says it.
         """
         indices: NDArray[np.integer] = self.arrays()[0]
         if beside is None and filename is not None:
@@ -91,7 +92,8 @@ class WordRows:
         words = list(self._number_of)
         if self._kind is int:
             n_seen = int(indices.max(initial=-1)) + 1
-            if are_features or numbers_are_columns(n_seen - 1, beside, names, n_columns):
+            by_number = are_features or are_columns
+            if by_number or numbers_are_columns(n_seen - 1, beside, names, n_columns):
                 own = fitting_names(beside, n_seen, path, exactly=False)
                 if own is None:
                     n_known = max(n_columns or 0, len(names or ()))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from labelspace.data.formats.compression import SUFFIXES, open_input
-from labelspace.data.formats.names import NameFile
+from labelspace.data.formats.names import MAX_INDEX, NameFile
 from labelspace.data.formats.records import JsonTable
 from labelspace.errors import DataError
 
@@ -23,38 +23,51 @@ LABELS_JSON = "lbl.json"
 
 
 class XcJsonTable(JsonTable):
-    """JSON lines whose labels are lines of ``lbl.json`` beside it, counted from 0."""
+    """JSON lines whose labels are lines of ``lbl.json`` beside it, counted from 0.
+
+    Without that file they are the columns of a trained model.
+    """
+
+    labels_are_columns = True
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, is_array=False)
-        self.how = f"JSON lines of the XC repository, labels in {LABELS_JSON}"
-        self.label_lines: NameFile = _read_labels(path)
+        self.label_lines = _read_labels(path)
+        labels = "by number" if self.label_lines is None else f"in {LABELS_JSON}"
+        self.how = f"JSON lines of the XC repository, labels {labels}"
         self._targets = self.columns.index(TARGETS)
 
+    def check_labels(self) -> None:
+        if self.label_lines is None:
+            raise DataError(
+                f'{self.path} has "{TARGETS}", which are lines of {LABELS_JSON}: put that file '
+                "beside it, or say with --labels which other member holds the labels."
+            )
+
     def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
-        n_labels = len(self.label_lines.names)
+        beside = self.label_lines
+        n_labels = MAX_INDEX if beside is None else len(beside.names)
+        where = (
+            "a model's columns" if beside is None else f"the {n_labels:,} lines of {LABELS_JSON}"
+        )
         for number, row in self._objects():
             targets = row.get(TARGETS) or []
             if any(type(at) is not int or not 0 <= at < n_labels for at in targets):
                 raise DataError(
-                    f'{self.path}, line {number}: "{TARGETS}" has a number that is no line of '
-                    f"{self.label_lines.path.name}, which has {n_labels:,}; give the file that "
-                    "belongs to it."
+                    f'{self.path}, line {number}: "{TARGETS}" has a number that is none of '
+                    f"{where}; give the file that belongs to it."
                 )
             cells = [row.get(name) for name in self.columns]
             cells[self._targets] = targets
             yield number, cells
 
 
-def _read_labels(corpus: Path) -> NameFile:
+def _read_labels(corpus: Path) -> NameFile | None:
     names, keys = [], []
     found = [corpus.parent / (LABELS_JSON + suffix) for suffix in ("", *SUFFIXES)]
     path = next((path for path in found if path.is_file()), None)
     if path is None:
-        raise DataError(
-            f'{corpus} has "{TARGETS}", which are lines of {LABELS_JSON}: put that file beside it, '
-            "or say with --labels which other member holds the labels."
-        )
+        return None
     with open_input(path) as stream:
         for number, raw in enumerate(stream, 1):
             if not raw.strip():
