@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from labelspace.store import load
     from labelspace.tagger import Tagger
     from labelspace.topk import TopK
+    from labelspace.tuning.tuner import Tuner
 
 # Resolved on first use: importing labelspace must not import scikit-learn, numba or faiss.
 _WHERE = {
@@ -34,6 +35,7 @@ _WHERE = {
     "Reason": "labelspace.base",
     "Tagger": "labelspace.tagger",
     "TopK": "labelspace.topk",
+    "Tuner": "labelspace.tuning.tuner",
     "UsageError": "labelspace.errors",
     "load": "labelspace.store",
     "read_corpus": "labelspace.data",
@@ -51,6 +53,7 @@ __all__ = [
     "Reason",
     "Tagger",
     "TopK",
+    "Tuner",
     "UsageError",
     "__version__",
     "load",

@@ -114,11 +114,15 @@ class Scorer:
         top = estimator.predict_topk(X, self.k)
         ranker = getattr(estimator, "estimator_", estimator)
         Y = ranker._labels.encode(y if ranker is estimator else given_labels(y), len(top))
+        return self.figure(Y, top, ranker.label_counts_, ranker.n_examples_)
+
+    def figure(self, Y: csr_matrix, top: TopK, label_counts: ArrayLike, n_examples: int) -> float:
+        """Return the figure of a ranking; counts and number are those of the training rows."""
         if self.name.startswith(("R@", "RP@")):
             return recall(Y, top, ks=(self.k,))[self.name]
         if self.name.startswith("coverage@"):
             return coverage(Y, top, ks=(self.k,))[self.name]
-        counts: Any = {"label_counts": ranker.label_counts_, "n_examples": ranker.n_examples_}
+        counts: Any = {"label_counts": label_counts, "n_examples": n_examples}
         return evaluate(Y, top, ks=(self.k,), **counts)[self.name]
 
     def __repr__(self) -> str:

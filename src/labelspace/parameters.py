@@ -33,6 +33,8 @@ __all__ = [
     "InvalidParameterError",
     "Rules",
     "Settings",
+    "Span",
+    "Tunable",
     "check",
     "check_settings",
     "limited",
@@ -49,6 +51,23 @@ Rules = Mapping[str, list[Any]]
 Chosen = TypeVar("Chosen", bound="Settings")
 
 FLAG = "boolean"
+
+
+class Span(NamedTuple):
+    """Numbers that a search may try, as likely at each order of magnitude; whole from whole ends.
+
+    >>> Span(1, 100)
+    Span(low=1, high=100)
+    """
+
+    low: float
+    high: float
+
+
+# What ``labelspace tune`` may try of a method's parameters and settings, beside what the method
+# takes by itself: a span, or some values. It stands in the method's ``Settings``, or where there
+# are none, in the estimator as ``tunable``.
+Tunable = Mapping[str, Span | tuple[Any, ...]]
 
 # What every estimator that has learned holds.
 ESTIMATOR_SCHEMA: schema.Schema = {
@@ -124,6 +143,7 @@ class Settings(Storable):
 
     presets: ClassVar[tuple[str, ...]] = ("best", "paper")
     rules: ClassVar[Rules] = {}
+    tunable: ClassVar[Tunable] = {}
 
     @classmethod
     def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:

@@ -45,6 +45,39 @@ def leaderboard(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     plt.close(figure)
 
 
+def tuning(
+    outcomes: Sequence[Any], n_learned: int, metric: str, chosen: Mapping[str, float], path: Path
+) -> None:
+    """Draw the figure of each trial over time, small where it learned from few rows.
+
+    ``outcomes`` are those of a ``labelspace.Tuner``; the first is the default.
+    """
+    figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
+    measured = [one for one in outcomes if one.figures]
+    for method in dict.fromkeys(one.configuration.method for one in measured):
+        of_method = [one for one in measured if one.configuration.method == method]
+        axes.scatter(
+            [one.spent for one in of_method],
+            [one.figures[metric] for one in of_method],
+            s=[60 * max(one.n_rows / n_learned, 0.15) for one in of_method],
+            label=method,
+            alpha=0.8,
+            linewidths=0,
+        )
+    on_all = [one for one in measured if one.n_rows == n_learned]
+    if on_all:
+        axes.axhline(on_all[0].figures[metric], color="0.5", ls=":", label="default")
+        best = np.maximum.accumulate([one.figures[metric] for one in on_all])
+        axes.step([one.spent for one in on_all], best, where="post", color="0.3", lw=1)
+    if metric in chosen:
+        axes.axhline(chosen[metric], color="tab:red", ls="--", lw=1, label="chosen")
+    axes.set_xlabel("seconds")
+    axes.set_ylabel(f"{metric} on rows held out")
+    axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
 def label_map(
     places: NDArray[np.floating[Any]],
     counts: NDArray[np.integer[Any]],

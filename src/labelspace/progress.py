@@ -7,6 +7,7 @@ elsewhere.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
@@ -45,6 +46,8 @@ class _Silent:
 
 
 _listener: Listener = _Silent()
+_compiling_since: float | None = None
+_seconds_compiled = 0.0
 
 
 @contextmanager
@@ -89,4 +92,18 @@ def track(items: Iterable[Item], description: str, total: int | None = None) -> 
 
 def compiling(kernel: str | None) -> None:
     """Tell that all work waits until ``kernel`` is compiled, or, with None, that it goes on."""
+    global _compiling_since, _seconds_compiled
+    now = time.monotonic()
+    if _compiling_since is not None:
+        _seconds_compiled += now - _compiling_since
+    _compiling_since = None if kernel is None else now
     _listener.compiling(kernel)
+
+
+def seconds_compiled() -> float:
+    """Return for how long work has waited for kernels, which it does once on a machine.
+
+    >>> seconds_compiled() >= 0
+    True
+    """
+    return _seconds_compiled

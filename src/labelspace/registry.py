@@ -145,6 +145,9 @@ SHARED_PARTS = (
     "search.tree_beam:DenseTreeIndex",
     "search.tree_beam:TreeIndex",
     "tagger:Tagger",
+    "tuning.blend:Blend",
+    "tuning.mixture:Curve",
+    "tuning.mixture:Mixture",
     "vocabulary:Strings",
     "vocabulary:Vocabulary",
 )

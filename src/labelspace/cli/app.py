@@ -12,7 +12,9 @@ import typer
 
 from labelspace import __version__
 from labelspace.cli import options as opt
+from labelspace.cli.options import Json, Seed, Threads
 from labelspace.cli.table_options import reads_tables
+from labelspace.cli.tune import tune
 from labelspace.cli.verbs import Verbs
 from labelspace.errors import UsageError
 
@@ -25,12 +27,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
-Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; all cores if not given.")]
 PropensityA = Annotated[float, typer.Option("--A", help="Propensity constant A.")]
 PropensityB = Annotated[float, typer.Option("--B", help="Propensity constant B.")]
-ModelFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Model folder.")]
+ModelFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Model folder.", callback=opt.tuned_model)
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -200,6 +201,9 @@ def compare(
     )
 
 
+app.command()(tune)
+
+
 @app.command()
 def methods(
     name: Annotated[
@@ -217,7 +221,10 @@ def methods(
 @reads_tables
 def info(
     path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A corpus, model folder or vocabulary.")
+        Path,
+        typer.Argument(
+            metavar="PATH", help="A corpus, model folder or vocabulary.", callback=opt.tuned_model
+        ),
     ],
     files: Annotated[
         bool, typer.Option("--files", help="Also a model's files, with checksums.")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from labelspace import progress
 from labelspace.cli import output
 from labelspace.data import Corpus, read_corpus
+from labelspace.data.formats.compression import check_readable
 from labelspace.data.formats.fields import Fields
 from labelspace.data.formats.vocabulary_file import vocabulary_for
 from labelspace.data.text.encoding.precomputed import NAME as PRECOMPUTED
@@ -54,6 +55,42 @@ def read_to_learn(
     if corpus.X is not None and corpus.n_features == 0:
         raise DataError(f"{path} has no features: give a corpus with at least one.")
     return with_vocabulary(corpus, path, vocabulary, language)
+
+
+def read_to_tune(
+    path: Path,
+    valid: Path | None,
+    fields: Fields | None = None,
+    vocabulary: Path | None = None,
+    language: str | None = None,
+) -> tuple[Corpus, NDArray[np.int64] | None]:
+    """Read a corpus to learn from and one to choose by, as one; return which rows are the latter.
+
+    Without a second corpus there are none.
+    """
+    if valid is None:
+        return read_to_learn(path, fields, vocabulary, language), None
+    check_readable(valid)
+    with progress.task(f"Reading {path}"):
+        learned = read_corpus(path, fields=fields)
+    with progress.task(f"Reading {valid}"):
+        chosen_by = read_corpus(
+            valid,
+            n_features=learned.n_features or None,
+            n_labels=learned.n_labels,
+            label_names=learned.label_names,
+            feature_names=learned.feature_names,
+            fields=fields,
+            kept_fields=learned.reading.fields if learned.reading else None,
+        )
+    say_what_was_guessed(learned, path)
+    if (learned.X is None) != (chosen_by.X is None):
+        kinds = ("text", "features") if learned.X is None else ("features", "text")
+        raise DataError(f"{path} holds {kinds[0]} but {valid} {kinds[1]}: give two of a kind.")
+    if not len(learned) or not chosen_by.Y.nnz:
+        raise DataError(f"{path} and {valid} need rows with labels: give corpora that have some.")
+    both = with_vocabulary(learned.followed_by(chosen_by), path, vocabulary, language)
+    return both, np.arange(len(learned), len(both))
 
 
 def with_vocabulary(

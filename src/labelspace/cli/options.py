@@ -1,4 +1,4 @@
-"""Options that say what to learn with, which labels to give, and what they are called."""
+"""Options of several verbs: what to learn with, which labels to give, what they are called."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import typer
 from labelspace.errors import UsageError
 from labelspace.registry import METHODS
 
+Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; all cores if not given.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable."),
@@ -116,3 +119,10 @@ def labels_of(given: list[str] | None) -> list[str] | None:
         else:
             found.append(label)
     return found
+
+
+def tuned_model(folder: Path) -> Path:
+    """Return the model's folder where that of ``tune`` is given, which has the model in it."""
+    inside = folder / "model"
+    is_tuned = not (folder / "manifest.json").exists() and (inside / "manifest.json").exists()
+    return inside if is_tuned else folder

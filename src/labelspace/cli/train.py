@@ -92,6 +92,11 @@ def provenance_of(corpus: Path, cost: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def fields_of(corpus: Corpus) -> Fields | None:
+    """Return the columns that a model keeps of the table that it learned from."""
+    return corpus.reading.fields if corpus.reading and corpus.reading.columns else None
+
+
 def vocabulary_figures(tagger: Tagger) -> dict[str, int]:
     """Return how many labels the vocabulary has, and how many of them no row has."""
     known = tagger.vocabulary_
@@ -119,7 +124,7 @@ def train(
             vocabulary=corpus.vocabulary,
             label_keys=corpus.label_keys,
         )
-    tagger.fields_ = corpus.reading.fields if corpus.reading and corpus.reading.columns else None
+    tagger.fields_ = fields_of(corpus)
     peak = output.Meter.peak_rss_mib()
     cost = {
         "method": method,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 
 from labelspace.csr import NamedColumns, canonical
 from labelspace.data.formats.streamed import taken
@@ -136,6 +136,25 @@ class Corpus:
             reading=self.reading,
             vocabulary=self.vocabulary,
             label_keys=self.label_keys,
+        )
+
+    def followed_by(self, other: Corpus) -> Corpus:
+        """Return the rows of both, whose columns are the same but for labels that ``other`` adds.
+
+        >>> one = Corpus(None, csr_matrix([[1]]), ["a rose"], ["rose"])
+        >>> two = Corpus(None, csr_matrix([[1, 1]]), ["two tulips"], ["rose", "tulip"])
+        >>> len(one.followed_by(two)), one.followed_by(two).label_names
+        (2, ['rose', 'tulip'])
+        """
+        Y = self.Y.copy()
+        Y.resize(len(self), other.n_labels)
+        return replace(
+            other,
+            X=None if self.X is None or other.X is None else csr_matrix(vstack([self.X, other.X])),
+            Y=csr_matrix(vstack([Y, other.Y])),
+            texts=None if self.texts is None else [*self.texts, *(other.texts or ())],
+            ids=None,
+            reading=self.reading,
         )
 
     def with_merged_labels(self, target: NDArray[np.int64]) -> Corpus:

@@ -29,7 +29,7 @@ def count_rows(rows: Any) -> int | None:
     (1, 3, None)
     """
     if is_matrix(rows):
-        return int(_plain(rows).shape[0])
+        return int(plain(rows).shape[0])
     return len(rows) if isinstance(rows, Sized) else None
 
 
@@ -40,7 +40,7 @@ def row_blocks(rows: Any, size: int) -> Iterator[Any]:
     [['red', 'green'], ['blue']]
     """
     if is_matrix(rows):
-        matrix = _plain(rows)
+        matrix = plain(rows)
         return (matrix[start : start + size] for start in range(0, matrix.shape[0], size))
     if isinstance(rows, str):
         raise DataError("A single text was given where a list is needed: write [text].")
@@ -58,5 +58,5 @@ def one_text(text: Any) -> str:
     return text
 
 
-def _plain(rows: Any) -> Any:
+def plain(rows: Any) -> Any:
     return rows.values if isinstance(rows, NamedColumns) else rows

@@ -25,7 +25,7 @@ from labelspace.csr import empty_csr
 from labelspace.data.corpus import build_csr
 from labelspace.data.text.tokens import char_ngrams, tokenize, word_ngrams
 from labelspace.errors import DataError, UsageError
-from labelspace.parameters import real, split_state, whole
+from labelspace.parameters import Tunable, real, split_state, whole
 from labelspace.store import Storable, schema
 
 # Below this many texts a word seen in only one of them may still be the one that matters.
@@ -85,6 +85,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         "max_features": [whole(), None],
         "n_hashes": [whole(2, 1 << 30), None],
     }
+    tunable: ClassVar[Tunable] = {"ngrams": (1, 2), "char_ngrams": (None, (3, 5))}
 
     _schema: ClassVar[schema.Schema] = {
         "idf_": schema.array("float32", "n_features", low=0),

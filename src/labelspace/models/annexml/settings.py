@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from labelspace.linear.contrastive import ContrastiveSettings
-from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, one_of, real, whole
+from labelspace.parameters import (
+    FLAG,
+    CorpusShape,
+    Rules,
+    Settings,
+    Span,
+    Tunable,
+    one_of,
+    real,
+    whole,
+)
 from labelspace.spaces.quantized import STORAGES
 from labelspace.voting import VoteWeights
 
@@ -118,6 +128,16 @@ class AnnexMLSettings(Settings):
         "search": [one_of("ivf", "exact")],
         "n_probes": [whole()],
         "storage": [one_of(*STORAGES)],
+    }
+
+    tunable: ClassVar[Tunable] = {
+        "n_learners": (8, 15),
+        "dim": (96, 192, 384),
+        "gamma": Span(5.0, 30.0),
+        "n_epochs": (10, 20),
+        "learning_rate": Span(0.03, 0.3),
+        "n_neighbors": (20, 80),
+        "idf": (True,),
     }
 
     @classmethod

@@ -18,7 +18,7 @@ from labelspace.base import Explanation, LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import Voters
 from labelspace.labels import with_rows
-from labelspace.parameters import FLAG, real, whole
+from labelspace.parameters import FLAG, Span, Tunable, real, whole
 from labelspace.search.sparse import SparseIndex
 from labelspace.store import schema
 from labelspace.topk import TopK
@@ -57,6 +57,12 @@ class NearestNeighbors(LabelRanker):
         "n_neighbors": [whole()],
         "power": [real(0, closed="left")],
         "idf": [FLAG],
+    }
+
+    tunable: ClassVar[Tunable] = {
+        "n_neighbors": Span(5, 200),
+        "power": Span(0.5, 8.0),
+        "idf": (True,),
     }
 
     _schema: ClassVar[schema.Schema] = {

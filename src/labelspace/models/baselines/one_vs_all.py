@@ -21,7 +21,7 @@ from labelspace.base import Explanation, LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import FeatureContributions
 from labelspace.linear.squared_hinge import train_squared_hinge
-from labelspace.parameters import FLAG, one_of, real, whole
+from labelspace.parameters import FLAG, Span, Tunable, one_of, real, whole
 from labelspace.search.sparse import SparseIndex
 from labelspace.selection import best_of
 from labelspace.store import schema
@@ -81,6 +81,12 @@ class OneVsAll(LabelRanker):
         "normalize": [FLAG],
         "tol": [real(0)],
         "max_iter": [whole()],
+    }
+
+    tunable: ClassVar[Tunable] = {
+        "C": Span(0.1, 10.0),
+        "min_weight": (0.0, 0.02),
+        "idf": (True,),
     }
 
     _schema: ClassVar[schema.Schema] = {

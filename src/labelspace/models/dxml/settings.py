@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from labelspace.graph.cooccurrence import EDGES
 from labelspace.models.dxml.graph_embedding import KINDS
-from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, one_of, real, whole
+from labelspace.parameters import (
+    FLAG,
+    CorpusShape,
+    Rules,
+    Settings,
+    Span,
+    Tunable,
+    one_of,
+    real,
+    whole,
+)
 from labelspace.search.result import SearchResult
 from labelspace.spaces.quantized import STORAGES
 from labelspace.voting import Votes
@@ -199,6 +209,15 @@ class DXMLSettings(Settings):
         "vote_gamma": [real(0, None, "left"), None],
         "label_votes": [real(0, None, "left"), None],
         "storage": [one_of(*STORAGES)],
+    }
+
+    tunable: ClassVar[Tunable] = {
+        "dim": (100, 300, 600),
+        "hidden": ((256,), (512,), (1024,)),
+        "keep_features": (0.3, 0.5, 0.7, 0.9),
+        "learning_rate": Span(5e-4, 1e-2),
+        "n_epochs": (4, 15, 30),
+        "idf": (True,),
     }
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
-from labelspace.parameters import CorpusShape, Rules, Settings, real, whole
+from labelspace.parameters import CorpusShape, Rules, Settings, Span, Tunable, real, whole
 
 Chosen = TypeVar("Chosen", bound="TreeSettings")
 
@@ -30,6 +30,12 @@ class TreeSettings(Settings):
     rules: ClassVar[Rules] = {
         "max_depth": [whole(), None],
         "balance": [real(0, 1, "both")],
+    }
+
+    tunable: ClassVar[Tunable] = {
+        "branching": (8, 32, 100),
+        "leaf_size": (100, 400),
+        "beam": (20, 50),
     }
 
     @classmethod
@@ -60,6 +66,7 @@ class LabelTreeSettings(TreeSettings):
         "tol": [real(0)],
         "max_iter": [whole()],
     }
+    tunable: ClassVar[Tunable] = {**TreeSettings.tunable, "C": Span(0.1, 10.0)}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,16 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from labelspace.linear.contrastive import ContrastiveSettings
-from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, real, whole
+from labelspace.parameters import (
+    FLAG,
+    CorpusShape,
+    Rules,
+    Settings,
+    Span,
+    Tunable,
+    real,
+    whole,
+)
 
 # Small corpora are overfitted by a sharp contrast and large steps, and have time for two spaces.
 _SMALL = 20_000
@@ -117,6 +126,16 @@ class LabelSpaceSettings(Settings):
         "validation_fraction": [real(0, 0.5, closed="both")],
         "max_held_out": [whole(0)],
         "reservoir_size": [whole()],
+    }
+
+    tunable: ClassVar[Tunable] = {
+        "C": Span(0.1, 3.0),
+        "dim": (64, 256),
+        "n_learners": (1, 2, 3, 4),
+        "n_neighbors": (50, 200),
+        "gamma": Span(5.0, 30.0),
+        "vote_gamma": (10.0, 40.0),
+        "min_weight": (0.0, 0.02),
     }
 
     @classmethod

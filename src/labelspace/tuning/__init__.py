@@ -1,0 +1,1 @@
+"""Choosing method, text features and parameters for a corpus, within a budget of time."""
