@@ -13,12 +13,14 @@ from tests.planted import planted_corpus
 SETTINGS: dict[str, dict[str, Any]] = {
     "annexml": {"n_learners": 2, "dim": 16, "min_steps": 20},
     "dxml": {"dim": 16, "hidden": (16,), "n_walks": 5, "walk_length": 20},
+    "fastxml": {"n_trees": 8},
     "glas": {"dim": 16},
     "hyperbolic": {"n_learners": 2, "dim": 8, "n_epochs": 5, "min_steps": 50, "n_negatives": 32},
     "label-embedding": {"dim": 16},
     "label-embedding-tree": {"dim": 16},
     "labelspace": {"n_learners": 2, "dim": 16, "min_steps": 20},
     "sleec": {"n_learners": 2, "dim": 16, "n_neighbors": 10},
+    "parabel": {"n_trees": 2},
     "neuralxc": {"dim": 16, "label_dim": 16, "n_sampled": 64, "n_zeros": 32, "n_rebuilt": 8},
 }
 NAMES = {models.find(name): name for name in models.METHODS}

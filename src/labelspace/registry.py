@@ -75,10 +75,20 @@ METHODS: dict[str, Method] = {
         "a label tree with learned, overlapping splits of bounded cost",
         ("label_trees.settings:BalancedLabelTreeSettings",),
     ),
+    "parabel": Method(
+        "label_trees.parabel:Parabel",
+        "a few balanced label trees, a linear yes or no at each node",
+        ("label_trees.settings:ParabelSettings",),
+    ),
     "hierarchicalxc": Method(
         "hierarchical_xc.model:HierarchicalXC",
         "a binary tree of labels that come together, searched best first",
         ("hierarchical_xc.best_first:BestFirstIndex", "hierarchical_xc.platt:Platt"),
+    ),
+    "fastxml": Method(
+        "row_trees.fastxml:FastXML",
+        "trees of rows, split so that labels rank well on both sides",
+        ("row_trees.forest:RowForest", "row_trees.settings:FastXMLSettings"),
     ),
     "glas": Method(
         "glas.model:GLaS",

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from labelspace.models.label_trees.label_embedding import LabelEmbedding
     from labelspace.models.label_trees.label_embedding_tree import LabelEmbeddingTree
     from labelspace.models.label_trees.label_tree import LabelTree
+    from labelspace.models.label_trees.parabel import Parabel
     from labelspace.models.labelspace.model import LabelSpace
     from labelspace.models.neuralxc.model import NeuralXC
+    from labelspace.models.row_trees.fastxml import FastXML
     from labelspace.models.sleec.model import SLEEC
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "SLEEC",
     "AnnexML",
     "BalancedLabelTree",
+    "FastXML",
     "GLaS",
     "HierarchicalXC",
     "Hyperbolic",
@@ -46,6 +49,7 @@ __all__ = [
     "NearestNeighbors",
     "NeuralXC",
     "OneVsAll",
+    "Parabel",
     "RandomLabels",
     "find",
     "make",

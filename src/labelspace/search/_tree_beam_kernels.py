@@ -11,6 +11,7 @@ from labelspace.compiling import njit
 
 LOGISTIC = 0
 SOFTMAX = 1
+SQUARED_HINGE = 2
 
 
 @njit(cache=True, nogil=True)
@@ -195,6 +196,10 @@ def to_log_probabilities(scores, n_scores, link, sharpness):
         for at in range(n_scores):
             turned = -sharpness * scores[at]
             scores[at] = -(max(turned, np.float32(0.0)) + np.log1p(np.exp(-abs(turned))))
+    elif link == SQUARED_HINGE:
+        for at in range(n_scores):
+            missing = max(np.float32(1.0) - sharpness * scores[at], np.float32(0.0))
+            scores[at] = -missing * missing
     else:
         highest = np.float32(-np.inf)
         for at in range(n_scores):

@@ -21,7 +21,11 @@ from labelspace.search import _tree_beam_kernels as kernels
 from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 
-LINKS = {"logistic": kernels.LOGISTIC, "softmax": kernels.SOFTMAX}
+LINKS = {
+    "logistic": kernels.LOGISTIC,
+    "softmax": kernels.SOFTMAX,
+    "squared_hinge": kernels.SQUARED_HINGE,
+}
 # What ``sibling_chunks`` gives.
 CHUNKS = schema.tuple_of(
     schema.offsets("n_nodes", "n_chunks"),
@@ -97,9 +101,10 @@ class TreeIndex(_BeamSearch):
     tree : Tree
     weights : csr_matrix of shape (n_nodes, n_features)
     biases : ndarray of shape (n_nodes,)
-    link : {"logistic", "softmax"}
+    link : {"logistic", "softmax", "squared_hinge"}
         What makes log probabilities of scores: the logistic function, for predictors that say yes
-        above 1 and no below -1, or softmax among siblings, of which one is right.
+        above 1 and no below -1, softmax among siblings, of which one is right, or the negative
+        squared hinge, which takes all scores from 1 on as certain.
     sharpness : float
         What scores are multiplied by first.
 

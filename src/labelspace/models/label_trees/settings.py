@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
-from labelspace.parameters import CorpusShape, Rules, Settings, Span, Tunable, real, whole
+from labelspace.parameters import (
+    CorpusShape,
+    Rules,
+    Settings,
+    Span,
+    Tunable,
+    one_of,
+    real,
+    whole,
+)
 
 Chosen = TypeVar("Chosen", bound="TreeSettings")
 
@@ -101,3 +110,57 @@ class LabelEmbeddingTreeSettings(TreeSettings):
     decay: float = 1e-6
 
     rules: ClassVar[Rules] = {**TreeSettings.rules, "decay": [real(0, closed="left")]}
+
+
+@dataclass(frozen=True)
+class ParabelSettings(Settings):
+    """All that Parabel can be told; values are those of "best", those of "paper" in brackets.
+
+    Attributes
+    ----------
+    n_trees : int
+        Trees that answer together: 3 (3).
+    leaf_size : int
+        A node with at most so many labels has them as its children: 100 (100).
+    beam : int
+        Nodes of each level that the search keeps: 10 (10).
+    C : float or "auto"
+        Weight of the training error against the length of the weights: auto (1).
+    min_weight : float
+        Weights closer to zero are cut: 0.05 (0.1).
+    centroid_features : int
+        Largest values of a label's centroid that halving looks at: 1,000 (all).
+    tol : float
+        Violation of a margin of 1 that is let pass: 0.1 (0.1).
+    max_iter : int
+        Passes over the rows at most: 100 (20).
+    """
+
+    n_trees: int = 3
+    leaf_size: int = 100
+    beam: int = 10
+    C: float | str = "auto"
+    min_weight: float = 0.05
+    centroid_features: int = 1000
+    tol: float = 0.1
+    max_iter: int = 100
+
+    rules: ClassVar[Rules] = {
+        "n_trees": [whole()],
+        "leaf_size": [whole()],
+        "beam": [whole()],
+        "C": [real(0), one_of("auto")],
+        "min_weight": [real(0, closed="left")],
+        "centroid_features": [whole()],
+        "tol": [real(0)],
+        "max_iter": [whole()],
+    }
+
+    @classmethod
+    def for_corpus(cls, preset: str, shape: CorpusShape) -> ParabelSettings:
+        """Return the settings of a preset."""
+        if preset == "paper":
+            return cls(
+                C=1.0, min_weight=0.1, centroid_features=max(shape.n_features, 1), max_iter=20
+            )
+        return cls()

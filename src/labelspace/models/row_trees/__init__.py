@@ -1,0 +1,1 @@
+"""Trees of rows: FastXML, PfastreXML and LPSR."""
