@@ -77,7 +77,9 @@ def labels_of(rows, label_ptr, labels, scratch):
             if scratch[label] == 0.0:
                 scratch[label] = 1.0
                 if n_touched == touched.shape[0]:
-                    touched = np.append(touched, touched)
+                    longer = np.empty(2 * n_touched, dtype=np.int32)
+                    longer[:n_touched] = touched
+                    touched = longer
                 touched[n_touched] = label
                 n_touched += 1
     for label in touched[:n_touched]:
