@@ -17,6 +17,10 @@ class DataError(LabelspaceError):
     """A corpus, array or text that cannot be used as it is."""
 
 
+class UnknownFormat(DataError):
+    """A text file that is no corpus that we know; its lines may be texts."""
+
+
 class ModelFileError(LabelspaceError):
     """A model folder that is missing, damaged or from another version."""
 

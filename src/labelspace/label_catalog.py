@@ -109,6 +109,18 @@ class LabelCatalog:
             return own
         return vocabulary.name(entry, language)
 
+    @property
+    def languages(self) -> list[str]:
+        """Languages that labels have names in, the one with most of them first."""
+        return (
+            [] if self._known is None else [one for one in self._known.vocabulary.languages if one]
+        )
+
+    @property
+    def has_broader(self) -> bool:
+        """Whether the vocabulary says which labels are broader."""
+        return self._known is not None and bool(self._known.vocabulary.broader.nnz)
+
     def check_language(self, language: str | None) -> str | None:
         """Return a language as given; one that the model has no names in is an error."""
         if self._known is not None:
@@ -124,7 +136,7 @@ class LabelCatalog:
         """Raise if what is broader cannot be hidden or added."""
         if broader not in BROADER:
             raise UsageError(f"broader is '{broader}': give one of {', '.join(BROADER)}.")
-        if broader != "keep" and (self._known is None or not self._known.vocabulary.broader.nnz):
+        if broader != "keep" and not self.has_broader:
             raise UsageError(
                 "This model's vocabulary has no broader labels: train it with a --vocabulary FILE "
                 "that has some."

@@ -46,6 +46,8 @@ def main(model: Path, texts: Path) -> None:
 
         browser.click("#tab-file")
         browser.element("#file").send_keys(str(texts.resolve()))
+        browser.wait(lambda: browser.element("#tag-rows").is_displayed())
+        browser.click("#tag-rows")
         browser.wait(lambda: "Done" in browser.text("job-status"))
         browser.save_picture(ASSETS / "page-file.png")
 

@@ -17,6 +17,7 @@ import pytest
 from labelspace import Tagger
 from labelspace.csr import NamedColumns
 from labelspace.models import NearestNeighbors
+from labelspace.vocabulary import Entry, LabelName, Vocabulary
 from tests.server.running import TOKEN, Running
 from tests.server.texts import TRAP
 
@@ -198,7 +199,7 @@ def test_without_a_token_the_page_says_that_teaching_is_off(
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("texts.txt", "prune the roses\n\ncheckmate, rook\n"),
+        ("texts.txt", "prune the roses\ncheckmate, rook\n"),
         ("texts.csv", 'id,text\r\n1,"prune\nthe ""roses"""\r\n2,"checkmate, rook"\r\n'),
         ("texts.tsv", "prune the roses\tgardening\ncheckmate, rook\tchess\n"),
         ("texts.jsonl", '{"text": "prune the roses"}\n{"text": "checkmate, rook"}\n'),
@@ -208,8 +209,7 @@ def test_a_file_is_tagged_and_downloaded(
     page: Browser, tmp_path: Path, downloads: Path, name: str, content: str
 ):
     (tmp_path / name).write_text(content)
-    page.click("#tab-file")
-    page.element("#file").send_keys(str(tmp_path / name))
+    tag_file(page, tmp_path / name)
     page.wait(lambda: "Done: 2 rows" in page.text("job-status"))
     assert page.run("const p = document.getElementById('progress'); return p.value / p.max") == 1
     assert page.texts("#preview .cell-tags li:first-child")[1].startswith("chess")
@@ -217,13 +217,73 @@ def test_a_file_is_tagged_and_downloaded(
     page.click("#save-jsonl")
     saved = page.wait(lambda: _read(downloads / f"{stem}.tags.jsonl"))
     rows = [json.loads(line) for line in saved.splitlines()]
-    assert [row["labels"][0] for row in rows] == ["gardening", "chess"]
+    assert [row["tags"][0] for row in rows] == ["gardening", "chess"]
     assert rows[1]["text"] == "checkmate, rook"
     page.click("#save-csv")
     saved = page.wait(lambda: _read(downloads / f"{stem}.tags.csv"))
     table = list(csv.DictReader(saved.lstrip("\ufeff").splitlines(keepends=True)))
-    assert [row["label 1"] for row in table] == ["gardening", "chess"]
-    assert float(table[0]["score 1"]) == pytest.approx(rows[0]["scores"][0])
+    assert [row["tags"].split(";")[0] for row in table] == ["gardening", "chess"]
+    assert float(table[0]["scores"].split(";")[0]) == pytest.approx(rows[0]["scores"][0])
+
+
+def tag_file(page: Browser, path: Path) -> None:
+    """Open a file on the page and let its rows be tagged."""
+    page.click("#tab-file")
+    page.element("#file").send_keys(str(path))
+    page.wait(lambda: page.element("#tag-rows").is_displayed())
+    page.click("#tag-rows")
+
+
+RECORDS = """\
+\ufeffPPN;Titel;Inhalt;tags;Jahr
+00017;Rosen;prune the roses, and the hedge;alt;1999
+204X;Spiel;"checkmate; with a rook";;2001
+"""
+
+
+def test_a_spreadsheet_comes_back_with_all_its_columns(
+    page: Browser, tmp_path: Path, downloads: Path
+):
+    (tmp_path / "records.csv").write_text(RECORDS, encoding="utf-8")
+    page.click("#tab-file")
+    page.element("#file").send_keys(str(tmp_path / "records.csv"))
+    page.wait(lambda: "2 rows · CSV" in page.text("job-status"))
+    assert page.texts("#file-head th") == ["PPN", "Titel", "Inhalt", "tags", "Jahr"]
+    assert page.texts("#file-rows tr:first-child td")[0] == "00017"
+    assert page.element("#tag-rows").get_attribute("disabled")  # no column is called as texts are
+    assert "at least one column" in page.text("columns-hint")
+    page.click("#column-2")
+    assert page.texts("#file-head th.chosen") == ["Inhalt"]
+    page.click("#tag-rows")
+    page.wait(lambda: "Done: 2 rows" in page.text("job-status"))
+    page.click("#save-csv")
+    saved = page.wait(lambda: _read(downloads / "records.tags.csv"))
+    lines = saved.lstrip("\ufeff").splitlines(keepends=True)
+    table = list(csv.DictReader(lines, delimiter=";"))
+    assert list(table[0])[:5] == ["PPN", "Titel", "Inhalt", "tags", "Jahr"]
+    assert [row["PPN"] for row in table] == ["00017", "204X"]
+    assert table[1]["Inhalt"] == "checkmate; with a rook"
+    assert [row["predicted_tags"].split(";")[0] for row in table] == ["gardening", "chess"]
+    openpyxl = pytest.importorskip("openpyxl")
+    page.click("#save-xlsx")
+    book = page.wait(lambda: _loaded(openpyxl, downloads / "records.tags.xlsx"))
+    rows = list(book.active.iter_rows(values_only=True))
+    assert rows[0] == (*table[0],)
+    assert rows[1][:2] == ("00017", "Rosen")
+
+
+def _loaded(openpyxl: Any, path: Path) -> Any:
+    return openpyxl.load_workbook(path) if path.exists() else None
+
+
+def test_a_workbook_is_read(page: Browser, tmp_path: Path):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in (["id", "title"], [7, "prune the roses"], [8, "checkmate, rook"]):
+        book.active.append(row)
+    book.save(tmp_path / "texts.xlsx")
+    tag_file(page, tmp_path / "texts.xlsx")
+    page.wait(lambda: "Done: 2 rows" in page.text("job-status"))
+    assert page.texts("#preview .cell-tags li:first-child")[1].startswith("chess")
 
 
 def _read(path: Path) -> str:
@@ -248,6 +308,8 @@ def test_a_dropped_file_shows_progress_and_can_be_stopped(page: Browser):
         drop.dispatchEvent(new DragEvent("drop", {dataTransfer: data, cancelable: true}));
         """
     )
+    page.wait(lambda: "Tag 20,000 rows" in page.text("tag-rows"))
+    page.click("#tag-rows")
     page.wait(lambda: " of 20,000 rows" in page.text("job-status"))
     seen = page.run("return document.getElementById('progress').value")
     page.wait(lambda: page.run("return document.getElementById('progress').value") > seen)
@@ -258,19 +320,52 @@ def test_a_dropped_file_shows_progress_and_can_be_stopped(page: Browser):
 
 def test_a_formula_is_no_formula_in_the_csv(page: Browser, tmp_path: Path, downloads: Path):
     (tmp_path / "formula.txt").write_text("=HYPERLINK(roses)\n")
-    page.click("#tab-file")
-    page.element("#file").send_keys(str(tmp_path / "formula.txt"))
+    tag_file(page, tmp_path / "formula.txt")
     page.wait(lambda: "Done" in page.text("job-status"))
     page.click("#save-csv")
     saved = page.wait(lambda: _read(downloads / "formula.tags.csv"))
     assert "\n'=HYPERLINK(roses)," in saved
 
 
-def test_a_file_without_texts_is_told(page: Browser, tmp_path: Path):
-    (tmp_path / "bad.jsonl").write_text("no json\n")
+def test_a_file_that_cannot_be_read_is_told(page: Browser, tmp_path: Path):
+    (tmp_path / "bad.jsonl").write_text('{"text": "a"}\nno json\n')
     page.click("#tab-file")
     page.element("#file").send_keys(str(tmp_path / "bad.jsonl"))
-    page.wait(lambda: "Line 1 is not JSON" in page.text("job-status"))
+    page.wait(lambda: "bad.jsonl, line 2" in page.text("job-status"))
+    assert not page.element("#tag-rows").is_displayed()
+    assert len(page.offline_problems()) == 1  # the browser tells of the answer itself
+
+
+def test_tags_are_in_the_asked_language_with_keys_and_without_broader_ones(
+    opened: Browser, start: Any, tmp_path: Path
+):
+    entries = [
+        Entry("k.plant", [LabelName("plant", "en"), LabelName("Pflanze", "de")]),
+        Entry("k.rose", [LabelName("rose", "en"), LabelName("Rose", "de")], ["k.plant"]),
+    ]
+    tagger = Tagger("knn").fit(
+        ["roses bloom", "green plants"],
+        [["rose", "plant"], ["plant"]],
+        vocabulary=Vocabulary(entries),
+    )
+    tagger.save(tmp_path / "model")
+    opened.open(start(tmp_path / "model", "--token", TOKEN).address)
+    opened.wait(lambda: opened.element("#vocabulary-controls").is_displayed())
+    assert sorted(write(opened, "roses bloom")) == ["plant", "rose"]
+    assert sorted(opened.texts("#tags .key")) == ["k.plant", "k.rose"]
+    opened.run(
+        "const s = document.getElementById('language'); s.value = 'de';"
+        "s.dispatchEvent(new Event('change'))"
+    )
+    opened.wait(lambda: sorted(tags(opened)) == ["Pflanze", "Rose"])
+    opened.click("#hide-broader")
+    opened.wait(lambda: tags(opened) == ["Rose"])
+    opened.type("#token", TOKEN)
+    opened.click(".tag .accept")
+    assert opened.texts("#chosen span") == ["Rose <k.rose>"]
+    opened.click("#learn")
+    opened.wait(lambda: "Learned." in opened.text("teach-status"))
+    assert "New" not in opened.text("teach-status")
 
 
 def test_the_map_shows_the_text_among_its_labels(page: Browser):

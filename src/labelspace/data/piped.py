@@ -27,8 +27,8 @@ class LinesTable(Table):
 
     has_fixed_columns = True
 
-    def __init__(self, stream: BufferedReader) -> None:
-        self.path = STANDARD_INPUT
+    def __init__(self, stream: BufferedReader, path: Path = STANDARD_INPUT) -> None:
+        self.path = path
         self.how = "one text per line"
         self.columns = ["text"]
         self._stream = stream

@@ -48,19 +48,15 @@ def read_corpus(
         Width of ``X`` (a trained model's). A corpus with other features is an error.
     n_labels : int, optional
         Least width of ``Y``. Labels beyond it are kept, in columns after it.
-    label_names : sequence of str, optional
-        Names of the first columns of ``Y`` (a trained model's). Labels that have names go to the
-        columns of these; names that are not among them get new columns at the end.
-    feature_names : sequence of str, optional
-        Names of the columns of ``X``, for corpora whose features are words; others are left out.
+    label_names, feature_names : sequence of str, optional
+        Names of the first columns of ``Y`` and of those of ``X`` (a trained model's). Other labels
+        get new columns at the end; other features are left out.
     fields : Fields, optional
         Which columns of a table hold text, labels and ids; found by their names if not given.
     kept_fields : Fields, optional
         Those of a trained model, for what ``fields`` does not say.
-    needs_labels : bool, default=True
-        Whether a table without a column of labels is an error.
-    labels_by_number : bool, default=False
-        Whether labels that are words are an error, as for a model without names of labels.
+    needs_labels, labels_by_number : bool
+        Whether a table without labels is an error, and whether labels that are words are.
 
     Warns
     -----

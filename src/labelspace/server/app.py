@@ -17,6 +17,7 @@ from starlette.responses import Response
 from labelspace import __version__
 from labelspace.errors import LabelspaceError
 from labelspace.server import openapi
+from labelspace.server.batch import MEDIA_TYPE as BATCH_TYPE
 from labelspace.server.batch import BatchTagger
 from labelspace.server.batcher import Batcher
 from labelspace.server.body import read_json
@@ -30,6 +31,7 @@ from labelspace.server.reload import Watcher
 from labelspace.server.schemas import LearnRequest, TagRequest
 from labelspace.server.served import Served
 from labelspace.server.settings import ServerSettings
+from labelspace.server.tables import WORKBOOK_TYPE, TableFiles, can_write_workbooks
 from labelspace.server.tagging import tag, to_json
 
 logger = logging.getLogger("labelspace.server")
@@ -62,7 +64,7 @@ def make_app(settings: ServerSettings, served: Served | None = None) -> Guard:
     app.openapi = openapi.generator(app, parts.batcher)  # type: ignore[method-assign]
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, handler)
-    for add in (_add_tagging, _add_labels, _add_state):
+    for add in (_add_tagging, _add_tables, _add_labels, _add_state):
         add(app, parts)
     page = Page()
     app.add_route("/", page.index, methods=["GET"], include_in_schema=False)
@@ -93,6 +95,7 @@ class Parts:
         self.watcher = Watcher(settings, self.batcher, self.learning, self.metrics)
         self.batches = BatchTagger(self.batcher, limits)
         self.labels = LabelIndex(self.batcher)
+        self.tables = TableFiles(settings)
         self.is_ready = False
         try:
             self.learning.start(served)
@@ -133,6 +136,22 @@ def _add_tagging(app: FastAPI, parts: Parts) -> None:
         parts.learning.check_token(request.headers.get("authorization"))
         asked = await read_json(request, LearnRequest, limit=limits.body, seconds=limits.time)
         return _json(to_json(await parts.learning.learn(asked.rows)))
+
+
+def _add_tables(app: FastAPI, parts: Parts) -> None:
+    @app.post("/v1/table", **openapi.TABLE)
+    async def read_table(
+        request: Request,
+        name: Annotated[str, Query(max_length=500, description="What to call the file.")] = "",
+    ) -> Response:
+        """Read a file as a table, as the command line does, and give its rows."""
+        kept = parts.batcher.served.tagger.fields_
+        return Response(await parts.tables.read(request, name, kept), media_type=BATCH_TYPE)
+
+    @app.post("/v1/workbook", **openapi.WORKBOOK)
+    async def write_workbook(request: Request) -> Response:
+        """Write rows into an Excel file."""
+        return Response(await parts.tables.write(request), media_type=WORKBOOK_TYPE)
 
 
 def _add_labels(app: FastAPI, parts: Parts) -> None:
@@ -202,6 +221,9 @@ def describe(parts: Parts) -> dict[str, Any]:
         "can_learn": hasattr(served.estimator, "partial_fit"),
         "learning": parts.learning.is_on,
         "scores": served.scores,
+        "languages": served.catalog.languages,
+        "has_broader": served.catalog.has_broader,
+        "workbooks": can_write_workbooks(),
         "versions": {"labelspace": __version__},
     }
 

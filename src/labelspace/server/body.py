@@ -36,9 +36,14 @@ def check_length(request: Request, limit: int) -> None:
 async def read_json(request: Request, kind: type[Body], *, limit: int, seconds: float) -> Body:
     """Return the body as ``kind``."""
     check_type(request, "application/json")
+    return parse(await read_bytes(request, limit=limit, seconds=seconds), kind)
+
+
+async def read_bytes(request: Request, *, limit: int, seconds: float) -> bytes:
+    """Return the body as it is."""
     try:
         check_length(request, limit)
-        raw = await asyncio.wait_for(_read(request, limit), seconds)
+        return await asyncio.wait_for(_read(request, limit), seconds)
     except asyncio.TimeoutError:
         raise Refusal(
             408,
@@ -48,7 +53,6 @@ async def read_json(request: Request, kind: type[Body], *, limit: int, seconds: 
     except Refusal:
         await drain(request)
         raise
-    return parse(raw, kind)
 
 
 def parse(raw: bytes, kind: type[Body]) -> Body:

@@ -17,6 +17,7 @@ from pydantic.json_schema import models_json_schema
 from labelspace.server import schemas
 from labelspace.server.batch import MEDIA_TYPE
 from labelspace.server.batcher import Batcher
+from labelspace.server.tables import WORKBOOK_TYPE
 
 DESCRIPTION = (
     "Tags texts (or sparse features) with a few right labels out of thousands to millions. "
@@ -118,6 +119,31 @@ BATCH = _route(
     openapi_extra=_body(
         {"type": "string", "description": "A request as for /v1/tag in each line."},
         {"two": '{"text": "sort an array"}\n{"text": "read a file", "k": 2}\n'},
+        MEDIA_TYPE,
+    ),
+)
+TABLE = _route(
+    "readTable",
+    None,
+    "JSON lines: how the file was understood (`how`, `columns`, `text`, `delimiter`), then an "
+    "array of cells for each row.",
+    *(400, 408, 413, 415, 421, 422, 429, 500, 503),
+    content={MEDIA_TYPE: _STRING},
+    openapi_extra=_body(
+        {"type": "string", "format": "binary", "description": "A file as it is."},
+        {"csv": "record_id;title\n17;Growing roses\n"},
+        "application/octet-stream",
+    ),
+)
+WORKBOOK = _route(
+    "writeWorkbook",
+    None,
+    "The rows as an Excel file.",
+    *(400, 408, 409, 413, 415, 421, 422, 429, 500, 503),
+    content={WORKBOOK_TYPE: {"schema": {"type": "string", "format": "binary"}}},
+    openapi_extra=_body(
+        {"type": "string", "description": "A JSON array of cells in each line."},
+        {"two": '["title", "tags"]\n["Growing roses", "gardening"]\n'},
         MEDIA_TYPE,
     ),
 )

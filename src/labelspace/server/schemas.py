@@ -244,6 +244,9 @@ class ModelAnswer(Answer):
     can_learn: bool
     learning: bool = Field(description="The server was started with a token.")
     scores: Literal["probability", "score"]
+    languages: list[str] = Field(description="Languages that labels have names in.")
+    has_broader: bool = Field(description="The vocabulary says which labels are broader.")
+    workbooks: bool = Field(description="The server can write Excel files.")
     versions: dict[str, str]
 
 

@@ -37,6 +37,8 @@ class Limits:
     """Rows that wait for the model."""
     time: float = 10.0
     """From a row's arrival to its answer."""
+    file_time: float = 60.0
+    """For a file of the page to arrive, and to be read."""
     connections: int = 1000
     """Connections and running requests."""
     shutdown: int = 30

@@ -10,7 +10,7 @@ from labelspace.data.formats.delimited import find_dialect, header_of, looks_lik
 from labelspace.data.formats.fasttext import is_fasttext
 from labelspace.data.formats.fields import LABEL_NAMES, Fields, is_header
 from labelspace.data.formats.strangers import refuse_strangers, zip_kind
-from labelspace.errors import DataError
+from labelspace.errors import DataError, UnknownFormat
 
 ANY_FIELDS = Fields()
 
@@ -128,7 +128,7 @@ def _format_of_others(head: bytes, lines: list[bytes], telling: list[bytes], pat
         return "tsv"
     if looks_like_table(head):
         return "csv"
-    raise DataError(
+    raise UnknownFormat(
         f"{path}, line 1: this is no corpus format that we know; use a table (CSV, Excel, Parquet, "
         "JSON), text<TAB>labels, fastText lines, XC text, svmlight or .npz; if it is a table, say "
         "with --text and --labels which columns to read."

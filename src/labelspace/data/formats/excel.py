@@ -1,18 +1,25 @@
-"""Excel workbooks (.xlsx) as tables, row by row (extra ``tables``)."""
+"""Excel workbooks (.xlsx) as tables, read and written row by row (extra ``tables``)."""
 
 from __future__ import annotations
 
 import contextlib
 import datetime
+import json
+import math
+import re
 import warnings
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from labelspace.data.formats.compression import check_unpacked
 from labelspace.data.formats.table import Table, distinct_names
 from labelspace.errors import DataError
+
+MAX_ROWS = 1_048_576  # of a sheet, its header included
+MAX_CELL = 32_767  # characters
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class ExcelTable(Table):
@@ -62,7 +69,9 @@ class ExcelTable(Table):
                 with zipfile.ZipFile(self.path) as archive:
                     n_unpacked = sum(member.file_size for member in archive.infolist())
                 check_unpacked(n_unpacked, self.path.stat().st_size, self.path)
-                book = openpyxl.load_workbook(self.path, read_only=True, data_only=True)
+                # By its name, openpyxl would refuse a file that is not called .xlsx.
+                file = self.path.open("rb")
+                book = openpyxl.load_workbook(file, read_only=True, data_only=True)
         except DataError:
             raise
         except Exception as error:  # whatever its XML and zip parsers raise
@@ -74,6 +83,46 @@ class ExcelTable(Table):
             yield book
         finally:
             book.close()
+            file.close()
+
+
+def write_workbook(file: BinaryIO, rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows into a workbook of one sheet; texts stay texts, whatever they begin with.
+
+    Numbers stay numbers, lists are written out, and a text is cut after what a cell holds.
+    """
+    openpyxl = _import_openpyxl(Path("The file to write"))
+    from openpyxl.cell import WriteOnlyCell
+
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("labelspace")
+    for number, cells in enumerate(rows, 1):
+        if number > MAX_ROWS:
+            raise DataError(f"An Excel sheet holds {MAX_ROWS:,} rows: write .csv or .parquet.")
+        row = []
+        for value in map(_storable, cells):
+            cell = WriteOnlyCell(sheet, value)
+            if isinstance(value, str):
+                cell.data_type = "s"  # else a text that begins with = would be a formula
+            row.append(cell)
+        sheet.append(row)
+    book.save(file)
+
+
+def _storable(value: Any) -> Any:
+    """Return what a cell can hold.
+
+    >>> _storable(3), _storable(["a", 1]), _storable("a\x00b"), _storable(float("nan"))
+    (3, '["a", 1]', 'ab', None)
+    """
+    if value is None or isinstance(value, bool | datetime.date | datetime.time):
+        return value
+    if isinstance(value, int | float) and abs(value) < 2**53:
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else str(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return _NOT_IN_XML.sub("", text)[:MAX_CELL]
 
 
 def _filled(sheet: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:

@@ -12,15 +12,20 @@ async function answered(response) {
   throw error;
 }
 
-async function asked(path, options) {
-  let response;
+async function fetched(path, options) {
   try {
-    response = await fetch(path, options);
+    return await fetch(path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error("The server cannot be reached: is it still running?");
   }
-  return answered(response);
+}
+
+const asked = async (path, options) => answered(await fetched(path, options));
+
+async function answeredWell(path, options) {
+  const response = await fetched(path, options);
+  return response.ok ? response : answered(response);
 }
 
 function posted(path, body, { headers = {}, signal } = {}) {
@@ -41,11 +46,32 @@ export const findLabels = (query, limit, signal) =>
 export const learn = (rows, token) =>
   posted("/v1/learn", { rows }, { headers: { Authorization: `Bearer ${token}` } });
 
+// A file as a table: lines of JSON, what it is and then its rows.
+export async function readTable(file, signal) {
+  const response = await answeredWell(`/v1/table?${new URLSearchParams({ name: file.name })}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/octet-stream" },
+    body: file,
+    signal,
+  });
+  return response.text();
+}
+
+// Rows of cells as an Excel file.
+export async function workbook(rows) {
+  const response = await answeredWell("/v1/workbook", {
+    method: "POST",
+    headers: { "Content-Type": "application/x-ndjson" },
+    body: rows.map((row) => JSON.stringify(row)).join("\n"),
+  });
+  return response.blob();
+}
+
 // Tags many rows; a full server is asked again when it says so.
 export async function tagBatch(rows, signal) {
   const body = rows.map((row) => JSON.stringify(row)).join("\n");
   for (;;) {
-    const response = await fetch("/v1/tag/batch", {
+    const response = await fetched("/v1/tag/batch", {
       method: "POST",
       headers: { "Content-Type": "application/x-ndjson" },
       body,

@@ -1,7 +1,7 @@
 // Starts the page: views, theme, what is being served, and the two sliders that views share.
 
 import * as api from "./api.js";
-import { byId, count, showProblem } from "./dom.js";
+import { byId, count, element, showProblem } from "./dom.js";
 import { startFiles } from "./files.js";
 import { startMap } from "./map.js";
 import { startText } from "./text.js";
@@ -11,7 +11,15 @@ const THEMES = ["system", "light", "dark"];
 
 // What views tell each other: the sliders, the model, and the last text with its tags.
 export const shared = new EventTarget();
-Object.assign(shared, { k: 5, threshold: 0, model: null, text: "", labels: [] });
+Object.assign(shared, { k: 5, threshold: 0, model: null, text: "", labels: [], shown });
+
+// Members of a request that say what labels are called, and which broader ones are left out.
+function shown() {
+  const asked = {};
+  if (byId("language").value) asked.language = byId("language").value;
+  if (byId("hide-broader").checked) asked.broader = "hide";
+  return asked;
+}
 
 function tell(name) {
   shared.dispatchEvent(new Event(name));
@@ -84,12 +92,30 @@ function startSliders() {
   read();
 }
 
+function startVocabulary() {
+  for (const id of ["language", "hide-broader"]) {
+    byId(id).addEventListener("change", () => tell("shown"));
+  }
+}
+
+function showVocabulary({ languages, has_broader: hasBroader }) {
+  const select = byId("language");
+  const before = select.value;
+  const option = (value, text) => element("option", { value, text });
+  select.replaceChildren(option("", "as trained"), ...languages.map((one) => option(one, one)));
+  select.value = languages.includes(before) ? before : "";
+  byId("language-row").hidden = languages.length === 0;
+  byId("broader-row").hidden = !hasBroader;
+  byId("vocabulary-controls").hidden = languages.length === 0 && !hasBroader;
+}
+
 export async function readModel() {
   try {
     const model = await api.model();
     shared.model = model;
     byId("model").textContent =
       `${model.method} · ${count(model.n_labels)} labels · ${count(model.n_examples)} examples`;
+    showVocabulary(model);
     tell("model");
   } catch (error) {
     showProblem(error);
@@ -102,5 +128,6 @@ startFiles(shared);
 startMap(shared);
 startTabs();
 startSliders();
+startVocabulary();
 show(VIEWS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "text");
 readModel();

@@ -1,12 +1,15 @@
-// The second view: a file of texts, tagged a block at a time, to be watched and downloaded.
+// The second view: a file as the server understands it, its columns to choose from, its rows tagged
+// a block at a time, and the whole table with tags to download.
 
 import * as api from "./api.js";
 import { byId, count, element, percent, shortened } from "./dom.js";
-import { rowsOf } from "./rows.js";
+import { cellText, parsed, rowToTag, toCsv, toJsonl, withTags } from "./table.js";
 
 const BLOCK = 100;
-const PREVIEWED = 50;
-const MAX_BYTES = 200 * 2 ** 20;
+const SHOWN = 5; // rows of the file itself
+const PREVIEWED = 50; // rows with their tags
+const MAX_BYTES = 64 * 2 ** 20;
+const WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 export function startFiles(shared) {
   let job = null;
@@ -21,75 +24,149 @@ export function startFiles(shared) {
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     drop.classList.remove("over");
-    if (event.dataTransfer.files[0]) start(event.dataTransfer.files[0]);
+    if (event.dataTransfer.files[0]) open(event.dataTransfer.files[0]);
   });
   // A file that misses the target must not replace the page.
   window.addEventListener("dragover", (event) => event.preventDefault());
   window.addEventListener("drop", (event) => event.preventDefault());
   byId("file").addEventListener("change", (event) => {
-    if (event.target.files[0]) start(event.target.files[0]);
+    if (event.target.files[0]) open(event.target.files[0]);
     event.target.value = "";
   });
+  byId("tag-rows").addEventListener("click", () => start(job));
   byId("cancel").addEventListener("click", () => job?.stop.abort());
-  byId("save-csv").addEventListener("click", () => save(job, "csv", toCsv(job)));
-  byId("save-jsonl").addEventListener("click", () => save(job, "jsonl", toJsonl(job)));
+  byId("save-csv").addEventListener("click", () => {
+    const { delimiter } = job.table;
+    save(job, delimiter === "\t" ? "tsv" : "csv", toCsv(withTags(job.table, job.answers), delimiter));
+  });
+  byId("save-jsonl").addEventListener("click", () =>
+    save(job, "jsonl", toJsonl(job.table, job.answers)));
+  byId("save-xlsx").addEventListener("click", () => saveWorkbook(job));
+  shared.addEventListener("model", () => {
+    byId("save-xlsx").hidden = !shared.model.workbooks;
+  });
 
-  async function start(file) {
+  async function open(file) {
     job?.stop.abort();
-    const mine = (job = {
-      name: file.name,
-      stop: new AbortController(),
-      rows: [],
-      answers: [],
-      k: shared.k,
-      threshold: shared.threshold,
-    });
+    const mine = (job = { name: file.name, stop: new AbortController(), answers: [], table: null });
     byId("job").hidden = false;
+    drop.classList.add("small");
     byId("job-name").textContent = file.name;
-    byId("preview").replaceChildren();
+    for (const id of ["chosen-columns", "results", "tag-line"]) byId(id).hidden = true;
+    byId("cancel").disabled = true;
     showProgress(mine, "Reading…");
     try {
-      if (file.size > MAX_BYTES) throw new Error("The file is larger than 200 MB: split it.");
-      mine.rows = rowsOf(file.name, await file.text());
-      if (!mine.rows.length) throw new Error("There is no text in this file.");
+      if (file.size > MAX_BYTES) {
+        throw new Error("The file is larger than 64 MB: split it, or use labelspace predict --out.");
+      }
+      const table = parsed(await api.readTable(file, mine.stop.signal));
+      if (mine !== job) return;
+      if (!table.rows.length) throw new Error("There are no rows in this file.");
+      mine.table = table;
+      mine.chosen = table.text;
+      showTable(mine);
+      showProgress(mine, `${count(table.rows.length)} rows · ${table.how}`);
+    } catch (error) {
+      if (mine === job && error.name !== "AbortError") showProgress(mine, error.message);
+    }
+  }
+
+  // The columns as boxes to tick, and the first rows below them.
+  function showTable(mine) {
+    const { columns, rows } = mine.table;
+    const boxes = columns.map((name, at) => {
+      const box = element("input", { type: "checkbox", id: `column-${at}` });
+      box.checked = mine.chosen.includes(name);
+      box.addEventListener("change", () => {
+        mine.chosen = columns.filter((_, n) => byId(`column-${n}`).checked);
+        showChoice(mine);
+      });
+      return element("label", { className: "chip pick", for: `column-${at}` }, box, ` ${name}`);
+    });
+    byId("columns").replaceChildren(...boxes);
+    const cell = (value) => element("td", { text: shortened(cellText(value), 120) });
+    byId("file-head").replaceChildren(
+      element("tr", {}, ...columns.map((name) => element("th", { text: name, scope: "col" }))),
+    );
+    byId("file-rows").replaceChildren(
+      ...rows.slice(0, SHOWN).map((row) => element("tr", {}, ...row.map(cell))),
+    );
+    byId("file-more").textContent =
+      rows.length > SHOWN ? `… and ${count(rows.length - SHOWN)} more rows` : "";
+    byId("chosen-columns").hidden = false;
+    byId("tag-line").hidden = false;
+    showChoice(mine);
+  }
+
+  function showChoice(mine) {
+    const isNone = mine.chosen.length === 0;
+    byId("tag-rows").disabled = isNone;
+    byId("tag-rows").textContent = `Tag ${count(mine.table.rows.length)} rows`;
+    byId("columns-hint").textContent = isNone ? "Choose at least one column that holds the text." : "";
+    [...byId("file-head").querySelectorAll("th")].forEach((cell, at) =>
+      cell.classList.toggle("chosen", mine.chosen.includes(mine.table.columns[at])));
+  }
+
+  async function start(from) {
+    job.stop.abort();
+    const mine = (job = { ...from, stop: new AbortController(), answers: [] });
+    Object.assign(mine, { k: shared.k, threshold: shared.threshold, shown: shared.shown() });
+    byId("preview").replaceChildren();
+    byId("results").hidden = false;
+    byId("tag-rows").disabled = true;
+    byId("cancel").disabled = false;
+    showProgress(mine, "Tagging…");
+    try {
       await run(mine);
       if (mine === job) showProgress(mine, `Done: ${count(mine.answers.length)} rows tagged.`);
     } catch (error) {
       if (mine !== job) return;
-      const done = `${count(mine.answers.length)} of ${count(mine.rows.length)} rows tagged`;
+      const done = `${count(mine.answers.length)} of ${count(mine.table.rows.length)} rows tagged`;
       showProgress(mine, error.name === "AbortError" ? `Stopped: ${done}.` : error.message);
     } finally {
-      if (mine === job) finish(mine);
+      if (mine === job) {
+        byId("cancel").disabled = true;
+        showChoice(mine);
+      }
     }
   }
 
   async function run(mine) {
-    byId("cancel").disabled = false;
-    for (let at = 0; at < mine.rows.length; at += BLOCK) {
-      const block = mine.rows.slice(at, at + BLOCK).map((row) => ({ ...row, k: mine.k }));
-      const answers = await api.tagBatch(block, mine.stop.signal);
+    const { table } = mine;
+    for (let at = 0; at < table.rows.length; at += BLOCK) {
+      const asked = table.rows.slice(at, at + BLOCK).map((row) => rowToTag(table, row, mine.chosen));
+      const answers = await api.tagBatch(
+        asked.map((row) => ({ ...row, ...mine.shown, k: mine.k })),
+        mine.stop.signal,
+      );
       if (mine !== job) return;
-      for (const answer of answers) {
-        answer.labels = (answer.labels ?? []).filter((l) => l.probability >= mine.threshold);
-      }
-      mine.answers.push(...answers);
+      answers.forEach((answer, n) => {
+        const labels = (answer.labels ?? []).filter((l) => l.probability >= mine.threshold);
+        mine.answers.push({ ...answer, labels, asked: asked[n] });
+      });
       preview(mine, at);
-      showProgress(mine, `${count(mine.answers.length)} of ${count(mine.rows.length)} rows`);
+      showProgress(mine, `${count(mine.answers.length)} of ${count(table.rows.length)} rows`);
     }
   }
 
   function showProgress(mine, sentence) {
-    byId("progress").max = Math.max(1, mine.rows.length);
+    byId("progress").max = Math.max(1, mine.table?.rows.length ?? 1);
     byId("progress").value = mine.answers.length;
     byId("job-status").textContent = sentence;
-    const isEmpty = mine.answers.length === 0;
-    byId("save-csv").disabled = isEmpty;
-    byId("save-jsonl").disabled = isEmpty;
+    for (const id of ["save-csv", "save-xlsx", "save-jsonl"]) {
+      byId(id).disabled = mine.answers.length === 0;
+    }
   }
 
-  function finish(mine) {
-    byId("cancel").disabled = true;
-    byId("progress").value = mine.answers.length;
+  async function saveWorkbook(mine) {
+    byId("save-xlsx").disabled = true;
+    try {
+      save(mine, "xlsx", await api.workbook(withTags(mine.table, mine.answers)));
+    } catch (error) {
+      byId("job-status").textContent = error.message;
+    } finally {
+      byId("save-xlsx").disabled = false;
+    }
   }
 }
 
@@ -104,57 +181,21 @@ function preview(job, from) {
             title: label.key ?? label.name,
             text: `${label.name} ${percent(label.probability)}`,
           }));
+    const text = answer.asked.text ?? JSON.stringify(answer.asked.features);
     byId("preview").append(
       element(
         "tr",
         {},
-        element("td", { text: shortened(textOf(job.rows[at]), 300) }),
+        element("td", { text: shortened(text, 300) }),
         element("td", {}, element("ul", { className: "cell-tags" }, ...tags)),
       ),
     );
   }
 }
 
-const textOf = (row) => row.text ?? JSON.stringify(row.features);
-
-function toJsonl(job) {
-  const line = (answer, at) =>
-    JSON.stringify({
-      ...job.rows[at],
-      labels: answer.labels.map((label) => label.name),
-      ...(answer.labels.some((label) => label.key)
-        ? { keys: answer.labels.map((label) => label.key ?? null) }
-        : {}),
-      scores: answer.labels.map((label) => label.score),
-      ...(answer.error ? { error: answer.error } : {}),
-    });
-  return `${job.answers.map(line).join("\n")}\n`;
-}
-
-function toCsv(job) {
-  const columns = Math.max(1, ...job.answers.map((answer) => answer.labels.length));
-  const hasKeys = job.answers.some((answer) => answer.labels.some((label) => label.key));
-  const about = (label) => (hasKeys ? [label.name, label.key ?? "", label.score] : [label.name, label.score]);
-  const names = Array.from({ length: columns }, (_, at) =>
-    (hasKeys ? ["label", "key", "score"] : ["label", "score"]).map((what) => `${what} ${at + 1}`));
-  const rows = job.answers.map((answer, at) => [
-    textOf(job.rows[at]),
-    ...answer.labels.flatMap(about),
-    ...Array((hasKeys ? 3 : 2) * (columns - answer.labels.length)).fill(""),
-  ]);
-  return [["text", ...names.flat()], ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
-}
-
-function cell(value) {
-  let text = String(value);
-  // A spreadsheet would run a text that begins like a formula.
-  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 function save(job, suffix, content) {
-  const types = { csv: "text/csv", jsonl: "application/x-ndjson" };
-  const mark = suffix === "csv" ? "\ufeff" : ""; // spreadsheets then take it for UTF-8
+  const types = { csv: "text/csv", tsv: "text/tab-separated-values", jsonl: "application/x-ndjson", xlsx: WORKBOOK };
+  const mark = suffix === "csv" || suffix === "tsv" ? "\ufeff" : ""; // spreadsheets then take it for UTF-8
   const address = URL.createObjectURL(new Blob([mark, content], { type: types[suffix] }));
   const stem = job.name.replace(/\.[^.]*$/, "");
   element("a", { href: address, download: `${stem}.tags.${suffix}` }).click();

@@ -82,7 +82,10 @@ export function startTeach(shared, { marks, changed, taught }) {
     if (!query) return close();
     try {
       const answer = await api.findLabels(query, SUGGESTIONS, mine.signal);
-      suggested = answer.labels.map((label) => ({ name: label.name, note: count(label.count) }));
+      suggested = answer.labels.map((label) => ({
+        name: label.key && label.key !== label.name ? `${label.name} <${label.key}>` : label.name,
+        note: count(label.count),
+      }));
     } catch (error) {
       if (error.name === "AbortError") return undefined;
       suggested = [];

@@ -11,8 +11,8 @@ const MAX_LABELS = 50; // the sliders choose from these without asking again
 export function startText(shared, readModel) {
   const text = byId("text");
   const list = byId("tags");
-  const marks = new Map(); // label name → "accepted" or "rejected"
-  const opened = new Set(); // labels whose reasons are shown
+  const marks = new Map(); // what a label is taught by → "accepted" or "rejected"
+  const opened = new Set(); // labels whose reasons are shown, by number
   let timer = 0;
   let running = null;
   const teach = startTeach(shared, { marks, changed: render, taught });
@@ -30,6 +30,7 @@ export function startText(shared, readModel) {
     text.focus();
   });
   shared.addEventListener("sliders", render);
+  shared.addEventListener("shown", ask);
   shared.addEventListener("model", () => {
     text.disabled = !shared.model.takes_text;
     byId("text-note").textContent = shared.model.takes_text
@@ -53,7 +54,7 @@ export function startText(shared, readModel) {
     }
     list.setAttribute("aria-busy", "true");
     try {
-      const answer = await api.tag({ text: asked, k: MAX_LABELS }, mine.signal);
+      const answer = await api.tag({ text: asked, k: MAX_LABELS, ...shared.shown() }, mine.signal);
       if (mine !== running) return;
       Object.assign(shared, { text: asked, labels: answer.labels });
       showProblem(null);
@@ -84,7 +85,7 @@ export function startText(shared, readModel) {
   }
 
   function render() {
-    const focused = document.activeElement?.closest?.(".tag")?.dataset.name;
+    const focused = document.activeElement?.closest?.(".tag")?.dataset.label;
     const labels = visible();
     list.replaceChildren(...labels.map(shown));
     byId("tags-empty").hidden = labels.length > 0;
@@ -95,25 +96,25 @@ export function startText(shared, readModel) {
         : "The model knows no tag for this text.";
     byId("tags-status").textContent = shared.text ? `${labels.length} tags` : "";
     if (focused !== undefined) {
-      const again = [...list.children].find((item) => item.dataset.name === focused);
+      const again = [...list.children].find((item) => item.dataset.label === focused);
       again?.querySelector(".tag-name").focus();
     }
   }
 
   function shown(label) {
-    const mark = marks.get(label.name);
-    const isOpen = opened.has(label.name);
+    const mark = marks.get(teachable(label));
+    const isOpen = opened.has(label.label);
     const bar = element("span", { className: "bar" });
     bar.style.width = `${100 * label.probability}%`;
     const name = element(
       "button",
       { className: "tag-name", type: "button", "aria-expanded": isOpen, title: "Why?" },
-      element("span", { className: "track" }, bar, element("span", { className: "name", title: label.key ?? label.name, text: label.name })),
+      element("span", { className: "track" }, bar, element("span", { className: "name", text: label.name }), ...keyOf(label)),
       element("span", { className: "percent", text: percent(label.probability) }),
     );
     const item = element(
       "li",
-      { className: mark ? `tag ${mark}` : "tag", "data-name": label.name },
+      { className: mark ? `tag ${mark}` : "tag", "data-label": label.label, "data-name": teachable(label) },
       element(
         "div",
         { className: "tag-line" },
@@ -134,8 +135,8 @@ export function startText(shared, readModel) {
       text: sign,
       title: what,
       "aria-label": `${what} ${label.name}`,
-      "aria-pressed": marks.get(label.name) === mark,
-      onclick: () => toggleMark(label.name, mark),
+      "aria-pressed": marks.get(teachable(label)) === mark,
+      onclick: () => toggleMark(teachable(label), mark),
     });
   }
 
@@ -147,12 +148,12 @@ export function startText(shared, readModel) {
   }
 
   function toggleWhy(label, item, button) {
-    if (opened.delete(label.name)) {
+    if (opened.delete(label.label)) {
       item.querySelector(".why")?.remove();
       button.setAttribute("aria-expanded", "false");
       return;
     }
-    opened.add(label.name);
+    opened.add(label.label);
     button.setAttribute("aria-expanded", "true");
     addWhy(label, item);
   }
@@ -181,6 +182,15 @@ export function startText(shared, readModel) {
     else if (event.key === "r") toggleMark(item.dataset.name, "rejected");
   }
 }
+
+// By name and key, as the server takes them, where the name alone may be several labels'.
+const teachable = (label) =>
+  label.key && label.key !== label.name ? `${label.name} <${label.key}>` : label.name;
+
+const keyOf = (label) =>
+  label.key && label.key !== label.name
+    ? [element("small", { className: "key", text: label.key })]
+    : [];
 
 function reasons(why, label) {
   const of = (kind) => why.filter((reason) => reason.kind === kind);
