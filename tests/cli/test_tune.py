@@ -11,12 +11,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
 import labelspace
-from labelspace import Tuner
+from labelspace import Tagger, Tuner
 from labelspace.cli.app import app
 from labelspace.cli.leaderboard import Board
 from labelspace.data import Corpus, write_corpus
@@ -97,6 +98,22 @@ def test_a_spreadsheet_is_tuned_and_its_columns_are_kept(corpora: Path, tmp_path
     tagged = run("predict", out, corpora / "table.csv", "-k", 2, "--out", tmp_path / "tagged.csv")
     assert tagged.exit_code == 0, tagged.output
     assert "spline" in (tmp_path / "tagged.csv").read_text(encoding="utf-8").splitlines()[1]
+
+
+@pytest.mark.usefixtures("few_trials")
+def test_vectors_beside_both_corpora_are_used(tmp_path: Path) -> None:
+    for name in ("train", "valid"):
+        lines = [f"about {word} number {n}\t{word}" for n in range(8) for word in WORDS]
+        (tmp_path / f"{name}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        np.save(tmp_path / f"{name}.embeddings.npy", np.tile(np.eye(len(WORDS)), (8, 1)))
+    corpora = (tmp_path / "train.tsv", "--valid", tmp_path / "valid.tsv")
+    result = run(
+        "tune", *corpora, "--encoder", "precomputed", *QUICK, "--out", tmp_path / "tuned", "--json"
+    )
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told["default_figures"]["P@1"] == 100.0
+    assert Tagger.load(tmp_path / "tuned" / "model").features_.name == "precomputed"
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,13 @@ import pytest
 
 import labelspace
 from labelspace import Tagger, Tuner, models
+from labelspace.data.text.encoding.hybrid_features import HybridFeatures
 from labelspace.errors import DataError, UsageError
 from labelspace.models.baselines.knn import NearestNeighbors
 from labelspace.tuning.blend import Blend
 from labelspace.tuning.choose import Choice, Chosen, Finalist
 from labelspace.tuning.report import sentence, summary
+from tests.data.text.encoding.fake_encoders import StaticModel
 from tests.planted import planted_corpus
 
 X, Y = planted_corpus(160)
@@ -186,6 +188,14 @@ def test_text_features_that_are_given_stay() -> None:
     one.fit(texts, labels)
     assert one.tagger_.features_.ngrams == 2
     assert not any(outcome.configuration.features for outcome in one.outcomes_)
+
+
+def test_vectors_of_an_encoder_stand_beside_the_words_in_all_trials() -> None:
+    texts, labels = ["a red ball", "a green cube"] * 20, [["red"], ["green"]] * 20
+    one = Tuner("5m", methods=["knn"], encoder=StaticModel(), n_trials=2, n_threads=1)
+    one.fit(texts, labels)
+    assert isinstance(one.tagger_.features_, HybridFeatures)
+    assert one.tagger_.tag("my red ball", k=1)[0].name == "red"
 
 
 def test_wrong_options_are_refused_before_anything_is_learned(tmp_path: Path) -> None:

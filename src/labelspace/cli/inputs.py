@@ -61,18 +61,24 @@ def read_to_tune(
     path: Path,
     valid: Path | None,
     fields: Fields | None = None,
+    *,
     vocabulary: Path | None = None,
     language: str | None = None,
+    encoder: str | None = None,
 ) -> tuple[Corpus, NDArray[np.int64] | None]:
     """Read a corpus to learn from and one to choose by, as one; return which rows are the latter.
 
     Without a second corpus there are none.
     """
     if valid is None:
-        return read_to_learn(path, fields, vocabulary, language), None
+        read = read_to_learn(path, fields, vocabulary, language)
+        if encoder == PRECOMPUTED and read.texts is not None:
+            add_embeddings(read, path)
+        return read, None
     check_readable(valid)
     with progress.task(f"Reading {path}"):
         learned = read_corpus(path, fields=fields)
+    say_what_was_guessed(learned, path)
     with progress.task(f"Reading {valid}"):
         chosen_by = read_corpus(
             valid,
@@ -83,12 +89,14 @@ def read_to_tune(
             fields=fields,
             kept_fields=learned.reading.fields if learned.reading else None,
         )
-    say_what_was_guessed(learned, path)
     if (learned.X is None) != (chosen_by.X is None):
         kinds = ("text", "features") if learned.X is None else ("features", "text")
         raise DataError(f"{path} holds {kinds[0]} but {valid} {kinds[1]}: give two of a kind.")
-    if not len(learned) or not chosen_by.Y.nnz:
+    if not learned.Y.nnz or not chosen_by.Y.nnz:
         raise DataError(f"{path} and {valid} need rows with labels: give corpora that have some.")
+    if encoder == PRECOMPUTED and learned.texts is not None:
+        add_embeddings(learned, path)
+        add_embeddings(chosen_by, valid)
     both = with_vocabulary(learned.followed_by(chosen_by), path, vocabulary, language)
     return both, np.arange(len(learned), len(both))
 

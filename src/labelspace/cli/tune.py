@@ -32,6 +32,7 @@ def tune(
         typer.Option(metavar="FILE", help="Corpus to choose by; else a fifth of TRAIN."),
     ] = None,
     features: opt.Features = None,
+    encoder: opt.Encoder = None,
     seed: opt.Seed = 0,
     threads: opt.Threads = None,
     vocabulary: opt.VocabularyFile = None,
@@ -41,6 +42,7 @@ def tune(
 ) -> None:
     """Choose method, text features and parameters within a budget of time."""
     from labelspace.cli.set_option import parse_features
+    from labelspace.data.text.encoding.resolving import encoder_for
     from labelspace.tuning.tuner import Tuner
 
     tuner = Tuner(
@@ -48,11 +50,14 @@ def tune(
         methods=None if methods is None else _names(methods),
         metric=metric,
         features=parse_features(features),
+        encoder=encoder,
         folder=out,
         random_state=seed,
         n_threads=threads,
     )
     tuner.check()
+    if encoder is not None:
+        encoder_for(encoder)  # before a long read
     try:
         _run(tuner, corpus, valid, fields, vocabulary, language, as_json)
     except KeyboardInterrupt:
@@ -80,13 +85,13 @@ def _run(
 ) -> None:
     from labelspace.cli.inputs import read_to_tune
     from labelspace.cli.leaderboard import live, print_ranking
-    from labelspace.cli.train import fields_of, provenance_of
-    from labelspace.errors import UsageError
+    from labelspace.cli.train import check_features, fields_of, provenance_of
     from labelspace.tuning.report import summary, write_report
 
-    read, held_out = read_to_tune(path, valid, fields, vocabulary, language)
-    if tuner.features is not None and read.texts is None:
-        raise UsageError(f"--features is for texts, but {path} holds features: leave it out.")
+    read, held_out = read_to_tune(
+        path, valid, fields, vocabulary=vocabulary, language=language, encoder=tuner.encoder
+    )
+    check_features(read, path, ("--features", tuner.features), ("--encoder", tuner.encoder))
 
     def keep(tagger: Any, seconds: float) -> None:
         provenance = provenance_of(path, {"train_seconds": round(seconds, 3)})

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
-from labelspace import metrics, models, progress, selection
+from labelspace import metrics, models, progress, selection, threads
 from labelspace.base import LabelRanker
 from labelspace.csr import canonical
 from labelspace.data.formats.streamed import taken
@@ -21,6 +21,8 @@ from labelspace.data.rows import is_matrix, plain
 from labelspace.data.text.features import TextFeatures
 from labelspace.data.text.transformers import features_for
 from labelspace.errors import DataError, UsageError
+from labelspace.parameters import CorpusShape, resolve_settings
+from labelspace.tagger_setup import learn_features
 from labelspace.topk import TopK
 from labelspace.tuning.mixture import N_CANDIDATES
 from labelspace.tuning.space import Configuration
@@ -51,8 +53,8 @@ class Trials:
         Their labels.
     held_out : ndarray, optional
         Rows that trials are measured on; a fifth of those with labels is drawn unless given.
-    features : TextFeatures, transformer or str, optional
-        Text features, where they are not to be chosen.
+    features, encoder
+        Text features, where they are not to be chosen, and what stands beside them.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Trials:
         metric: str,
         held_out: Rows | None = None,
         features: Any = None,
+        encoder: Any = None,
         seed: int = 0,
         n_threads: int | None = None,
     ) -> None:
@@ -73,6 +76,7 @@ class Trials:
         self.Y = Y
         self.metric = metrics.scorer(metric)
         self.features = features
+        self.encoder = encoder
         self.seed = seed
         self.n_threads = n_threads
         self.held_out = _drawn(Y, seed) if held_out is None else np.unique(held_out)
@@ -108,8 +112,9 @@ class Trials:
         """Let a configuration learn from ``n_rows`` rows and ask it about those held out."""
         estimator = self.estimator(configuration)
         rows = np.sort(self.learned[:n_rows])
-        X, asked, seconds = self._matrices(configuration, rows)
         Y = csr_matrix(self.Y[rows])
+        X, asked, seconds = self._matrices(configuration, rows, Y, estimator)
+        self._use_settings_for_all(estimator, X, Y)
         began, compiled = time.monotonic(), progress.seconds_compiled()
         estimator.fit(X, Y)
         # Kernels are compiled once: the next training does not wait for them.
@@ -139,16 +144,27 @@ class Trials:
         told.update(self.held_out.astype(np.int64).tobytes())
         return told.hexdigest()[:32]
 
-    def _matrices(self, configuration: Configuration, rows: Rows) -> tuple[Any, Any, float]:
+    def _use_settings_for_all(self, estimator: LabelRanker, X: Any, Y: csr_matrix) -> None:
+        """Give a method the settings that it takes for all rows: few are to tell of those."""
+        kind, n_rows = estimator.settings_type, self.learned.size
+        if kind is not None and n_rows > X.shape[0]:
+            n_entries = int(X.nnz * n_rows / X.shape[0])
+            shape = CorpusShape(n_rows, X.shape[1], Y.shape[1], n_entries)
+            estimator.set_params(settings=resolve_settings(kind, estimator, shape))
+
+    def _matrices(
+        self, configuration: Configuration, rows: Rows, Y: csr_matrix, estimator: LabelRanker
+    ) -> tuple[Any, Any, float]:
         """Return features of the rows to learn from and of those held out, and their seconds."""
         if not self.has_texts:
             return csr_matrix(self.rows[rows]), csr_matrix(self.rows[self.held_out]), 0.0
         key = configuration.features_key, len(rows)
         if key not in self._made:
             began = time.monotonic()
-            features = features_for(self.text_features(configuration))
-            learned = features.fit_transform(taken(self.rows, rows.tolist()))
-            asked = features.transform(taken(self.rows, self.held_out.tolist()))
+            features = features_for(self.text_features(configuration), self.encoder)
+            learned = learn_features(features, taken(self.rows, rows.tolist()), Y, estimator)
+            with threads.limit(self.n_threads):
+                asked = features.transform(taken(self.rows, self.held_out.tolist()))
             # One pair in memory at a time.
             self._made = {key: (learned, asked, time.monotonic() - began)}
         return self._made[key]

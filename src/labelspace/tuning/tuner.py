@@ -57,6 +57,8 @@ class Tuner(BaseEstimator):
         What is to be largest on the rows held out; see ``labelspace.metrics.scorer``.
     features : TextFeatures, transformer or str, optional
         How texts become features; chosen unless given.
+    encoder : str or encoder, optional
+        Whose vectors stand beside them in all trials; see :class:`labelspace.Tagger`.
     folder : path, optional
         Where trials are written down as they end, and the model is saved in the end. A search that
         was stopped goes on from there.
@@ -102,6 +104,7 @@ class Tuner(BaseEstimator):
         methods: Sequence[str] | None = None,
         metric: str = "P@5",
         features: Any = None,
+        encoder: Any = None,
         folder: str | os.PathLike[str] | None = None,
         n_trials: int | None = None,
         random_state: int = 0,
@@ -111,6 +114,7 @@ class Tuner(BaseEstimator):
         self.methods = methods
         self.metric = metric
         self.features = features
+        self.encoder = encoder
         self.folder = folder
         self.n_trials = n_trials
         self.random_state = random_state
@@ -150,6 +154,7 @@ class Tuner(BaseEstimator):
             metric=self.metric,
             held_out=held_out,
             features=self.features,
+            encoder=self.encoder,
             seed=self.random_state,
             n_threads=self.n_threads,
         )
@@ -198,12 +203,12 @@ class Tuner(BaseEstimator):
         return int(self._trials.held_out.size)
 
     def _tuned(self) -> dict[str, Any]:
-        features = None if self.features is None else repr(self.features)
+        given = {"features": self.features, "encoder": self.encoder}
         return {
             "corpus": self._trials.fingerprint(),
             "methods": self._methods,
             "metric": self.metric,
-            "features": features,
+            **{name: None if one is None else repr(one) for name, one in given.items()},
             "seed": self.random_state,
         }
 
@@ -325,14 +330,14 @@ class Tuner(BaseEstimator):
         """Return a tagger of the choice, not fitted."""
         members = self.chosen_.members
         first = members[0].configuration
-        features = self._trials.text_features(first)
+        texts = {"features": self._trials.text_features(first), "encoder": self.encoder}
         how: dict[str, Any] = {"random_state": self.random_state, "n_threads": self.n_threads}
         if len(members) == 1:
-            return Tagger(first.method, features=features, **how, **first.parameters)
+            return Tagger(first.method, **texts, **how, **first.parameters)
         answers = [one.answer for one in members if one.answer is not None]
         mixture = Mixture.learn(answers, self._trials.truth)
         estimators = [self._trials.estimator(one.configuration) for one in members]
-        return Tagger(Blend(estimators, mixture, **how), features=features)
+        return Tagger(Blend(estimators, mixture, **how), **texts)
 
     def _load(self, end: dict[str, Any]) -> None:
         """Take the model that was made when the same was asked before."""

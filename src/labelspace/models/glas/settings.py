@@ -10,7 +10,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from labelspace.graph.cooccurrence import SIMILARITIES
-from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, one_of, real, whole
+from labelspace.parameters import (
+    FLAG,
+    CorpusShape,
+    Rules,
+    Settings,
+    Span,
+    Tunable,
+    one_of,
+    real,
+    whole,
+)
 
 if TYPE_CHECKING:
     from labelspace.deep.loop import DeepSettings
@@ -191,6 +201,15 @@ class GLaSSettings(Settings):
         "patience": [whole()],
         "search": [one_of(*SEARCHES)],
         "storage": [one_of("int8", "float32")],
+    }
+
+    tunable: ClassVar[Tunable] = {
+        "n_learners": (2, 4),
+        "dim": (256, 512),
+        "keep_features": (0.3, 0.5, 0.7),
+        "learning_rate": Span(5e-4, 1e-2),
+        "regularizer_weight": (0.0, 10.0),
+        "idf": (True,),
     }
 
     @classmethod

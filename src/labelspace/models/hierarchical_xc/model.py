@@ -33,7 +33,7 @@ from labelspace.models.hierarchical_xc.best_first import BestFirstIndex
 from labelspace.models.hierarchical_xc.complete_link import LIKENESSES, complete_link_tree
 from labelspace.models.hierarchical_xc.platt import learn_platt
 from labelspace.models.hierarchical_xc.projection import PROJECTIONS, projection
-from labelspace.parameters import FLAG, one_of, real, whole
+from labelspace.parameters import FLAG, Span, Tunable, one_of, real, whole
 from labelspace.search.sparse import SparseIndex
 from labelspace.search.tree_beam import TreeSearchResult
 from labelspace.selection import N_ROWS, Trial, best_of
@@ -125,6 +125,8 @@ class HierarchicalXC(LabelRanker):
         "tol": [real(0)],
         "max_iter": [whole()],
     }
+
+    tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "leaf_size": (1, 10, 100)}
 
     _schema: ClassVar[schema.Schema] = {
         "rows_": schema.part("UnitRows", n_features="n_features"),

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from labelspace.models.hyperbolic.metric_index import KINDS, SPACES
 from labelspace.models.hyperbolic.optimizers import OPTIMIZERS
-from labelspace.parameters import CorpusShape, Rules, Settings, one_of, real, whole
+from labelspace.parameters import CorpusShape, Rules, Settings, Span, Tunable, one_of, real, whole
 from labelspace.spaces.quantized import STORAGES
 from labelspace.voting import VoteWeights
 
@@ -138,6 +138,15 @@ class HyperbolicSettings(Settings):
         "search": [one_of(*KINDS)],
         "n_probes": [whole()],
         "storage": [one_of(*STORAGES)],
+    }
+
+    tunable: ClassVar[Tunable] = {
+        "n_learners": (4, 8),
+        "dim": (50, 100, 200),
+        "alpha": Span(2.0, 12.0),
+        "learning_rate": Span(0.05, 0.8),
+        "n_neighbors": (20, 80),
+        "idf": (True,),
     }
 
     @classmethod

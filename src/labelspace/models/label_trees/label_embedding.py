@@ -28,7 +28,7 @@ from labelspace.graph.tree import Tree, flat_tree
 from labelspace.models.label_trees.affinity import AFFINITIES, label_affinity
 from labelspace.models.label_trees.node_embedding import NodeEmbeddingSettings, train_node_embedding
 from labelspace.models.label_trees.tree_ranker import Slack, slack_by_row
-from labelspace.parameters import FLAG, one_of, real, whole
+from labelspace.parameters import FLAG, Span, Tunable, one_of, real, whole
 from labelspace.search.exact import ExactIndex
 from labelspace.store import schema
 from labelspace.topk import TopK
@@ -92,6 +92,12 @@ class LabelEmbedding(LabelRanker):
         "decay": [real(0, closed="left")],
         "n_sampled": [whole(2)],
         "idf": [FLAG, one_of("auto")],
+    }
+
+    tunable: ClassVar[Tunable] = {
+        "dim": (50, 100, 200),
+        "learning_rate": Span(0.02, 0.5),
+        "n_epochs": (10, 20, 40),
     }
 
     _schema: ClassVar[schema.Schema] = {

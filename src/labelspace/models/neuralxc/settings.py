@@ -11,7 +11,7 @@ from labelspace.deep.autoencoder.settings import (
     VERY_FEW_ROWS,
     AutoencoderSettings,
 )
-from labelspace.parameters import CorpusShape, Rules, whole
+from labelspace.parameters import CorpusShape, Rules, Span, Tunable, whole
 
 Chosen = TypeVar("Chosen", bound="NeuralXCSettings")
 
@@ -49,6 +49,14 @@ class NeuralXCSettings(AutoencoderSettings):
 
     n_learners: int = 1
     linear_dim: int = 0
+
+    tunable: ClassVar[Tunable] = {
+        "n_learners": (2, 4),
+        "dim": (128, 256, 512),
+        "keep_features": (0.3, 0.5, 0.7),
+        "learning_rate": Span(3e-4, 1e-2),
+        "linear_dim": (0, 512),
+    }
 
     @classmethod
     def for_corpus(cls: type[Chosen], preset: str, shape: CorpusShape) -> Chosen:

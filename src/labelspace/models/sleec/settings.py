@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from labelspace.parameters import CorpusShape, Rules, Settings, one_of, real, whole
+from labelspace.parameters import CorpusShape, Rules, Settings, Span, Tunable, one_of, real, whole
 from labelspace.spaces.quantized import STORAGES
 
 # Corpora that the publication calls small, where one learner takes all rows at once.
@@ -89,6 +89,13 @@ class SLEECSettings(Settings):
         "n_neighbors": [whole()],
         "voting": [one_of("distance", "counts")],
         "storage": [one_of(*STORAGES)],
+    }
+
+    tunable: ClassVar[Tunable] = {
+        "dim": (50, 100, 200),
+        "C": Span(0.05, 1.0),
+        "n_neighbors": Span(10, 100),
+        "graph_neighbors": (30, 100, 250),
     }
 
     @classmethod
