@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_array, csr_array, csr_matrix, lil_array
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -19,7 +19,7 @@ from sklearn.preprocessing import Normalizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import labelspace
-from labelspace import models
+from labelspace import Tagger, models
 from labelspace.base import Explanation, LabelRanker
 from labelspace.topk import TopK
 from tests.planted import planted_corpus
@@ -433,3 +433,18 @@ def test_learns_on_from_rows_like_one_without_features(kind: type[LabelRanker], 
     assert model.label_counts_[7] == 1 + new.size
     if learns(kind):
         assert np.mean(np.any(model.predict_topk(X[new], k=3).labels == 7, axis=1)) > 0.5
+
+
+def test_sparse_arrays_are_taken_and_given_back(tmp_path):
+    X, Y = csr_array(np.eye(4, dtype=np.float32)), csr_array(np.eye(4, dtype=np.int8))
+    model = labelspace.models.NearestNeighbors(n_neighbors=1).fit(X, Y)
+    given = model.predict(csc_array(X), k=1)
+    assert isinstance(given, csr_array)
+    np.testing.assert_array_equal(given.toarray(), np.eye(4))
+    model.save(tmp_path / "model")
+    assert isinstance(labelspace.load(tmp_path / "model").predict(X), csr_array)
+    assert isinstance(Tagger("knn").fit(X, Y, list("abcd")).predict(X), csr_array)
+    assert isinstance(model.fit(X, csr_matrix(Y)).predict(X), csr_matrix)
+    wide = lil_array((4, 3000))
+    wide[range(4), range(4)] = 1
+    assert isinstance(model.fit(X, wide).decision_function(X), csr_array)

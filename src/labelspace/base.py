@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelspace import metrics, store, threads
 from labelspace.calibration import Calibration, Threshold, checked_threshold
-from labelspace.csr import NamedColumns, canonical
+from labelspace.csr import NamedColumns, as_given, canonical
 from labelspace.errors import DataError, UsageError
 from labelspace.frames import feature_frame, is_frame
 from labelspace.labels import LabelEncoder
@@ -192,8 +192,8 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any, k: int | None = None, threshold: Threshold = None) -> Any:
         """Return a 0-1 CSR matrix of the best labels, or classes if one per row was learned.
 
-        At most ``k`` labels a row, those scored at least ``threshold`` if it is given; both
-        default to the estimator's parameters.
+        It is a ``csr_array`` where labels came as such. At most ``k`` labels a row, those scored
+        at least ``threshold`` if it is given; both default to the estimator's parameters.
         """
         check_is_fitted(self, "_labels")
         k, least = (1, None) if self._labels.kind == "classes" else self.limits(k, threshold)
@@ -205,7 +205,7 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
             best = top.labels[:, 0]
             most_common = int(np.argmax(self.label_counts_))
             return self.classes_[np.where(best == NO_LABEL, most_common, best)]
-        return top.to_csr(self.n_labels_, threshold=least)
+        return as_given(top.to_csr(self.n_labels_, threshold=least), self._labels.is_array)
 
     def limits(self, k: int | None = None, threshold: Threshold = None) -> tuple[int, float | None]:
         """Return how many labels ``predict`` gives at most, and the score that they need.

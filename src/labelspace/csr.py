@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 
 
 def canonical(matrix: csr_matrix) -> csr_matrix:
@@ -28,6 +28,15 @@ def canonical(matrix: csr_matrix) -> csr_matrix:
         indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
         matrix = csr_matrix((matrix.data, indices, indptr), shape=matrix.shape)
     return matrix
+
+
+def as_given(matrix: csr_matrix, is_array: bool) -> Any:
+    """Return an answer as a sparse array where labels came as one, else as it is.
+
+    >>> type(as_given(csr_matrix([[1]]), True)).__name__
+    'csr_array'
+    """
+    return csr_array(matrix) if is_array else matrix
 
 
 def empty_csr(n_rows: int, n_columns: int, dtype: Any = np.float32) -> csr_matrix:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse, vstack
+from scipy.sparse import csr_matrix, issparse, sparray, vstack
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
@@ -40,6 +40,7 @@ class LabelEncoder(Storable):
     names : list or None
         Label names (or classes) by column; None where labels are plain column numbers.
     n_labels : int
+    is_array : bool, whether they were first given as one of scipy's sparse arrays
     vocabulary : ModelVocabulary, or None
         Keys, names by language and broader labels of the columns, where there are any.
 
@@ -56,6 +57,7 @@ class LabelEncoder(Storable):
     """
 
     vocabulary: ModelVocabulary | None = None
+    is_array: bool = False
     # Columns by name, those of names that several have, and the names that they were made from;
     # made when asked for, never stored.
     _found: tuple[dict[str, int], dict[str, list[int]], list[Any]] | None = None
@@ -65,6 +67,7 @@ class LabelEncoder(Storable):
         "names": schema.optional(schema.list_of(schema.anything, length="n_labels")),
         "n_labels": schema.size("n_labels"),
         "_class_dtype": schema.anything,
+        "is_array": schema.maybe(schema.FLAG),
         "vocabulary": schema.maybe(schema.part("ModelVocabulary", n_columns="n_labels")),
     }
 
@@ -151,6 +154,7 @@ class LabelEncoder(Storable):
                 "give the labels of each row."
             )
         Y = labels_of(Y)
+        is_array = isinstance(getattr(Y, "values", Y), sparray)
         if isinstance(Y, NamedColumns):
             Y = self._take_names(Y)
         kind = _kind(Y)
@@ -163,7 +167,7 @@ class LabelEncoder(Storable):
             )
             Y, kind = np.asarray(Y).ravel(), "classes"
         if self.kind is None:
-            self.kind = kind
+            self.kind, self.is_array = kind, is_array
         encoded = {"matrix": self._matrix, "lists": self._lists, "classes": self._classes}[kind](Y)
         if n_rows is not None and encoded.shape[0] != n_rows:
             raise DataError(

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from labelspace.csr import as_given
 from labelspace.topk import NO_LABEL, TopK
 
 # Up to so many labels a matrix of rows × labels is dense.
@@ -56,7 +57,7 @@ class Responses:
         scores = _scores(self, X, is_probability=True)
         if not _learned_classes(self):
             return scores
-        if isinstance(scores, csr_matrix):
+        if isinstance(scores, (csr_matrix, csr_array)):
             sums = np.asarray(scores.sum(axis=1)).ravel()
             scores.data /= np.repeat(np.where(sums > 0, sums, 1.0), np.diff(scores.indptr))
             return scores
@@ -86,7 +87,8 @@ def _scores(estimator: Any, X: Any, *, is_probability: bool) -> Any:
     check_is_fitted(estimator, "_labels")
     n_labels: int = estimator.n_labels_
     if n_labels > FEW_LABELS:
-        return sparse_scores(estimator.predict_topk(X, MOST_RANKED), n_labels)
+        ranked = sparse_scores(estimator.predict_topk(X, MOST_RANKED), n_labels)
+        return as_given(ranked, estimator._labels.is_array)
     scores = dense_scores(estimator.predict_topk(X, n_labels), n_labels, is_probability)
     if _learned_classes(estimator):
         # A row that no label was found for gets the most frequent class, as in predict.
