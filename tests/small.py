@@ -21,6 +21,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "labelspace": {"n_learners": 2, "dim": 16, "min_steps": 20},
     "sleec": {"n_learners": 2, "dim": 16, "n_neighbors": 10},
     "parabel": {"n_trees": 2},
+    "pfastrexml": {"n_trees": 8},
     "neuralxc": {"dim": 16, "label_dim": 16, "n_sampled": 64, "n_zeros": 32, "n_rebuilt": 8},
 }
 NAMES = {models.find(name): name for name in models.METHODS}

@@ -90,6 +90,16 @@ METHODS: dict[str, Method] = {
         "trees of rows, split so that labels rank well on both sides",
         ("row_trees.forest:RowForest", "row_trees.settings:FastXMLSettings"),
     ),
+    "pfastrexml": Method(
+        "row_trees.pfastrexml:PfastreXML",
+        "trees of rows for rare labels, ranked again by label centroids",
+        ("row_trees.settings:PfastreXMLSettings",),
+    ),
+    "lpsr": Method(
+        "row_trees.lpsr:LPSR",
+        "parts of rows keep the labels that matter there, a scorer ranks them",
+        ("row_trees.settings:LPSRSettings",),
+    ),
     "glas": Method(
         "glas.model:GLaS",
         "rows and labels on one sphere, by a regularised network (deep)",

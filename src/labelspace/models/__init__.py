@@ -28,11 +28,14 @@ if TYPE_CHECKING:
     from labelspace.models.labelspace.model import LabelSpace
     from labelspace.models.neuralxc.model import NeuralXC
     from labelspace.models.row_trees.fastxml import FastXML
+    from labelspace.models.row_trees.lpsr import LPSR
+    from labelspace.models.row_trees.pfastrexml import PfastreXML
     from labelspace.models.sleec.model import SLEEC
 
 __all__ = [
     "DEFAULT_METHOD",
     "DXML",
+    "LPSR",
     "METHODS",
     "SLEEC",
     "AnnexML",
@@ -50,6 +53,7 @@ __all__ = [
     "NeuralXC",
     "OneVsAll",
     "Parabel",
+    "PfastreXML",
     "RandomLabels",
     "find",
     "make",

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_matrix, random_array
+from scipy.sparse import csr_matrix
 
 from labelspace.models.label_trees import affinity
 from labelspace.models.label_trees.affinity import (
     centroid_affinity,
     confusion_affinity,
     cooccurrence_affinity,
-    largest,
 )
 from labelspace.topk import TopK
 
@@ -34,16 +33,6 @@ def test_labels_that_come_together_are_alike():
     Y = csr_matrix([[1, 1, 0], [1, 1, 0], [0, 1, 1]], dtype=np.float32)
     alike = cooccurrence_affinity(Y).toarray()
     assert alike[0, 1] > alike[1, 2] > alike[0, 2] == 0
-
-
-def test_only_the_largest_entries_are_kept_block_by_block(monkeypatch):
-    monkeypatch.setattr(affinity, "_BLOCK", 7)
-    left = csr_matrix(random_array((30, 20), density=0.3, rng=np.random.default_rng(0)))
-    cut = largest(left, csr_matrix(left.T), 4).toarray()
-    whole = (left @ left.T).toarray()
-    np.fill_diagonal(whole, 0)
-    expected = np.where(whole >= np.sort(whole, axis=1)[:, [-4]], whole, 0)
-    np.testing.assert_allclose(cut, expected, rtol=1e-6)
 
 
 def test_features_that_most_labels_have_are_left_out_first(monkeypatch):

@@ -14,18 +14,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, diags, vstack
+from scipy.sparse import csr_matrix, diags
 
+from labelspace.graph.centroids import (
+    label_centroids,
+    largest,
+    largest_entries,
+    off_diagonal,
+)
 from labelspace.graph.cooccurrence import cooccurrence, similarity
 from labelspace.graph.label_knn import shortest_lists
 from labelspace.linear.squared_hinge import train_squared_hinge
 from labelspace.search.sparse import SparseIndex
-from labelspace.topk import TopK, topk_csr
+from labelspace.topk import TopK
 
 AFFINITIES = ("confusion", "centroid", "cooccurrence")
 FEW_LABELS = 200  # up to so many one-vs-all costs little
 N_ANSWERS = 10  # of each row, in which confusions are looked for
-_BLOCK = 2048
 _CHEAP = 50_000_000  # products that take no time worth saving
 
 
@@ -125,57 +130,18 @@ def centroid_affinity(
     return symmetric(largest(centroids, by_feature, n_neighbors))
 
 
-def label_centroids(X: csr_matrix, Y: csr_matrix, n_features: int = 100) -> csr_matrix:
-    """Return unit vectors in the middle of each label's rows, cut to their largest values."""
-    cut = largest(csr_matrix(Y.T, dtype=np.float32), X, n_features, diagonal=True)
-    lengths = np.sqrt(np.asarray(cut.multiply(cut).sum(axis=1)).ravel())
-    scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return csr_matrix(diags(scales.astype(np.float32)) @ cut)
-
-
 def cooccurrence_affinity(Y: csr_matrix, n_neighbors: int = 20) -> csr_matrix:
     """Return how often labels come together, as the cosine of their sets of rows.
 
     Labels of which each row has one never do: this is for multi-label corpora.
     """
     alike = similarity(cooccurrence(Y), Y.shape[0], "geometric")
-    return symmetric(_cut(_off_diagonal(alike, 0), n_neighbors))
-
-
-def largest(left: csr_matrix, right: csr_matrix, k: int, *, diagonal: bool = False) -> csr_matrix:
-    """Return ``left @ right`` with the ``k`` largest entries of each row.
-
-    The product is never whole in memory. Entries of the diagonal are left out unless wanted.
-    """
-    blocks = []
-    for start in range(0, left.shape[0], _BLOCK):
-        product = csr_matrix(left[start : start + _BLOCK] @ right)
-        blocks.append(_cut(product if diagonal else _off_diagonal(product, start), k))
-    return csr_matrix(vstack(blocks, format="csr"))
+    return symmetric(largest_entries(off_diagonal(alike, 0), n_neighbors))
 
 
 def symmetric(matrix: csr_matrix) -> csr_matrix:
     """Return ½ (M + Mᵀ)."""
     return csr_matrix((matrix + matrix.T) * np.float32(0.5), dtype=np.float32)
-
-
-def _off_diagonal(product: csr_matrix, start: int) -> csr_matrix:
-    """Return rows from ``start`` on without their entries on the diagonal."""
-    rows = np.repeat(np.arange(product.shape[0]), np.diff(product.indptr)) + start
-    data = np.where(rows == product.indices, np.float32(0.0), product.data)
-    rest = csr_matrix((data, product.indices, product.indptr), shape=product.shape, copy=True)
-    rest.eliminate_zeros()
-    return rest
-
-
-def _cut(matrix: csr_matrix, k: int) -> csr_matrix:
-    """Return the ``k`` largest entries of each row."""
-    top = topk_csr(matrix, min(k, matrix.shape[1]))
-    there = top.labels >= 0
-    indptr = np.concatenate(([0], np.cumsum(there.sum(axis=1))))
-    cut = csr_matrix((top.scores[there], top.labels[there], indptr), shape=matrix.shape)
-    cut.sort_indices()
-    return cut
 
 
 def _answers(X: csr_matrix, Y: csr_matrix, n_threads: int | None, seed: int) -> TopK:

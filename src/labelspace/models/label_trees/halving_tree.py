@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from labelspace.graph.centroids import label_centroids
 from labelspace.graph.tree import Labels, Tree, grow_tree
 from labelspace.models.label_trees import _halving_kernels as kernels
-from labelspace.models.label_trees.affinity import label_centroids
 
 # Gain of the mean cosine at which halves are left as they are.
 _TOL = 1e-4

@@ -155,6 +155,7 @@ class ParabelSettings(Settings):
         "tol": [real(0)],
         "max_iter": [whole()],
     }
+    tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "leaf_size": (50, 400), "beam": (20, 50)}
 
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> ParabelSettings:

@@ -109,8 +109,9 @@ def grow(
             used = leaf_ptr[node]
             kept, shares = with_room(kept, shares, used + leaf_labels)
             leaf_ptr[node + 1] = used + leaf_distribution(
-                here, label_ptr, labels, gains, sums[0], kept[used:], shares[used:], leaf_labels
-            )
+                here, label_ptr, labels, gains, row_gains, kind == MEANS, sums[0], kept[used:],
+                shares[used:], leaf_labels,
+            )  # fmt: skip
         node += 1
     return (
         first_child[:n_nodes].copy(), weight_ptr[: n_nodes + 1].copy(), biases[:n_nodes].copy(),
@@ -141,15 +142,18 @@ def _divide(indptr, indices, data, rows, plane, bias):
 
 
 @njit(cache=True, nogil=True)
-def leaf_distribution(rows, label_ptr, labels, gains, scratch, kept, shares, most):
+def leaf_distribution(
+    rows, label_ptr, labels, gains, row_weights, is_weighted, scratch, kept, shares, most
+):
     """Put the labels with the largest gains of the rows, per row, into ``kept``; return how many.
 
-    ``scratch`` are zeros, and are so again.
+    ``row_weights`` count if told. ``scratch`` are zeros, and are so again.
     """
     touched = labels_of(rows, label_ptr, labels, scratch)
     for row in rows:
+        weight = row_weights[row] if is_weighted else 1.0
         for entry in range(label_ptr[row], label_ptr[row + 1]):
-            scratch[labels[entry]] += gains[labels[entry]]
+            scratch[labels[entry]] += weight * gains[labels[entry]]
     n_kept = 0
     for label in touched:
         share = np.float32(scratch[label] / rows.shape[0])

@@ -191,7 +191,7 @@ def grow_trees(
     gains : ndarray of shape (n_labels,), optional
         What it is worth to have a label right: one for each unless given.
     row_weights : ndarray of shape (n_examples,), optional
-        How much rows count in means; rankings count each row by 1 over its best DCG.
+        How much rows count in means and their leaves; rankings count 1 over a row's best DCG.
 
     Examples
     --------

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
 from labelspace.models.row_trees.forest import Growth
-from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, one_of, real, whole
+from labelspace.parameters import (
+    FLAG,
+    CorpusShape,
+    Rules,
+    Settings,
+    Span,
+    Tunable,
+    one_of,
+    real,
+    whole,
+)
 
 Chosen = TypeVar("Chosen", bound="FastXMLSettings")
 _ALL_ROWS = 1 << 40
@@ -70,6 +80,7 @@ class FastXMLSettings(Settings):
         "max_steps": [whole()],
         "max_passes": [whole()],
     }
+    tunable: ClassVar[Tunable] = {"C": Span(0.3, 30.0), "leaf_size": (5, 20, 50)}
 
     @classmethod
     def for_corpus(cls: type[Chosen], preset: str, shape: CorpusShape) -> Chosen:
@@ -91,3 +102,104 @@ class FastXMLSettings(Settings):
             self.max_passes,
             self.split_rows,
         )
+
+
+@dataclass(frozen=True)
+class PfastreXMLSettings(FastXMLSettings):
+    """All that PfastreXML can be told; values are those of "best", those of "paper" in brackets.
+
+    Attributes
+    ----------
+    n_trees, C, leaf_size, leaf_labels, idf, normalize, split_rows, tol, max_steps, max_passes
+        As in :class:`FastXMLSettings`.
+    A, B : float
+        Of the propensity p_l = 1 / (1 + C (n_l + B)^−A): 0.55 and 1.5 (0.55 and 1.5).
+    alpha : float
+        What the trees' scores count against the centroids': 0.8 (0.8).
+    gamma : float
+        How fast a label's score falls with the distance from its centroid: 30 (30).
+    n_reranked : int
+        Labels that are ranked again, those that trees find best: 200 (1,000).
+    centroid_features : int
+        Largest values of a centroid that are kept: 1,000 (all).
+    """
+
+    A: float = 0.55
+    B: float = 1.5
+    alpha: float = 0.8
+    gamma: float = 30.0
+    n_reranked: int = 200
+    centroid_features: int = 1000
+
+    rules: ClassVar[Rules] = {
+        **FastXMLSettings.rules,
+        "A": [real(0)],
+        "B": [real(0)],
+        "alpha": [real(0, 1, "both")],
+        "gamma": [real(0)],
+        "n_reranked": [whole()],
+        "centroid_features": [whole()],
+    }
+
+    @classmethod
+    def for_corpus(cls, preset: str, shape: CorpusShape) -> PfastreXMLSettings:
+        """Return the settings of a preset."""
+        chosen = super().for_corpus(preset, shape)
+        if preset == "paper":
+            n_features = max(shape.n_features, 1)
+            return replace(chosen, n_reranked=1000, centroid_features=n_features)
+        return chosen
+
+
+@dataclass(frozen=True)
+class LPSRSettings(Settings):
+    """All that LPSR can be told; values are those of "best", those of "paper" in brackets.
+
+    Attributes
+    ----------
+    scorer : {"one-vs-all", "naive-bayes"}
+        What ranks the labels of a part: one-vs-all (one-vs-all).
+    n_trees : int
+        Divisions of the rows, whose labels are put together: 3 (1).
+    leaf_size : int
+        A part with at most so many rows is not divided further: 100 (100).
+    leaf_labels : int
+        Labels that a part keeps at most: 100 (100).
+    C : float
+        Of one-vs-all: weight of the training error against the length of the weights, 0.5 (1).
+    min_weight : float
+        Of one-vs-all: weights closer to zero are cut, 0.05 (0).
+    smoothing : float
+        Of naive Bayes: added to each feature's count, 0.1 (1).
+    """
+
+    scorer: str = "one-vs-all"
+    n_trees: int = 3
+    leaf_size: int = 100
+    leaf_labels: int = 100
+    C: float = 0.5
+    min_weight: float = 0.05
+    smoothing: float = 0.1
+
+    rules: ClassVar[Rules] = {
+        "scorer": [one_of("one-vs-all", "naive-bayes")],
+        "n_trees": [whole()],
+        "leaf_size": [whole()],
+        "leaf_labels": [whole()],
+        "C": [real(0)],
+        "min_weight": [real(0, closed="left")],
+        "smoothing": [real(0)],
+    }
+    tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "leaf_labels": (50, 300)}
+
+    @classmethod
+    def for_corpus(cls, preset: str, shape: CorpusShape) -> LPSRSettings:
+        """Return the settings of a preset, which are the same for all corpora."""
+        if preset == "paper":
+            return cls(n_trees=1, C=1.0, min_weight=0.0, smoothing=1.0)
+        return cls()
+
+    @property
+    def growth(self) -> Growth:
+        """How trees are grown with these settings."""
+        return Growth("means", self.leaf_size, self.leaf_labels)

@@ -1,0 +1,149 @@
+"""PfastreXML: FastXML's trees with gains that rare labels are worth, and a second look.
+
+Jain, Prabhu and Varma (2016) take labels that are missing by chance into account: a label that is
+seen with propensity p_l counts 1/p_l, in the splits and in the leaves. Trees still favour frequent
+labels, so the candidates are ranked again with the distance of the row from the middle of the
+label's rows, which suits labels with few of them:
+
+    score(l | x) = exp( α log tree_l(x) + (1 − α) log 1/(1 + e^{(γ/2) ‖x − μ_l‖²}) )
+
+with x and μ_l of length one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.encoders.unit_rows import UnitRows
+from labelspace.graph.centroids import label_centroids
+from labelspace.metrics import inverse_propensity
+from labelspace.models.row_trees.fastxml import FastXML
+from labelspace.models.row_trees.rescoring import candidate_products, reordered
+from labelspace.models.row_trees.settings import PfastreXMLSettings
+from labelspace.parameters import Settings
+from labelspace.store import schema
+from labelspace.topk import TopK
+
+_TURNED = ("alpha", "gamma")
+_LOWEST = -80.0  # the logarithm of what trees have not seen at all; e^_LOWEST is a float32
+
+
+class PfastreXML(FastXML):
+    """Trees of rows with gains by propensity, ranked again by label centroids.
+
+    Parameters that are None take the value of the preset; the values of "best" are given first,
+    those of "paper" in brackets.
+
+    Parameters
+    ----------
+    preset, n_trees, C, leaf_size, leaf_labels, idf, normalize
+        As in :class:`labelspace.models.FastXML`.
+    alpha : float, optional
+        α: what the trees' scores count against the centroids': 0.8 (0.8). 1 leaves centroids out.
+    gamma : float, optional
+        γ: how fast a label's score falls with the distance from its centroid: 30 (30).
+    settings : dict or PfastreXMLSettings, optional
+        Everything else that can be told: see
+        :class:`labelspace.models.row_trees.settings.PfastreXMLSettings`.
+    k, threshold, random_state, n_threads
+        As in every estimator; see :class:`labelspace.base.LabelRanker`.
+
+    Attributes
+    ----------
+    forest_ : RowForest
+        The trees, ready to be asked.
+    centroids_ : csr_matrix of shape (n_labels_, n_features_in_)
+        Unit vectors in the middle of each label's rows.
+    settings_ : PfastreXMLSettings
+        The settings as preset and parameters have made them.
+
+    Examples
+    --------
+    >>> from labelspace.models import PfastreXML
+    >>> X = [[1.0, 0.0], [0.9, 0.2], [0.0, 1.0], [0.1, 0.8]]
+    >>> model = PfastreXML(leaf_size=2, random_state=0)
+    >>> model = model.fit(X, [["red"], ["red"], ["round"], ["round"]])
+    >>> model.classes_[model.predict_topk([[0.7, 0.1]], k=1).labels]
+    array([['red']], dtype='<U5')
+    """
+
+    settings_type: ClassVar[type[Settings]] = PfastreXMLSettings
+    settings_: PfastreXMLSettings
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FastXML._parameter_constraints,
+        **{name: [*PfastreXMLSettings.rules[name], None] for name in _TURNED},
+    }
+
+    _schema: ClassVar[schema.Schema] = {
+        "settings_": schema.part("PfastreXMLSettings"),
+        "centroids_": schema.csr("float32", "n_labels", "n_features"),
+    }
+
+    def __init__(
+        self,
+        *,
+        preset: Literal["best", "paper"] = "best",
+        n_trees: int | None = None,
+        C: float | None = None,
+        leaf_size: int | None = None,
+        leaf_labels: int | None = None,
+        alpha: float | None = None,
+        gamma: float | None = None,
+        idf: bool | Literal["auto"] | None = None,
+        normalize: bool | None = None,
+        settings: Mapping[str, Any] | PfastreXMLSettings | None = None,
+        k: int = 5,
+        threshold: float | None = None,
+        random_state: Any = None,
+        n_threads: int | None = None,
+    ) -> None:
+        super().__init__(
+            preset=preset,
+            n_trees=n_trees,
+            C=C,
+            leaf_size=leaf_size,
+            leaf_labels=leaf_labels,
+            idf=idf,
+            normalize=normalize,
+            settings=settings,
+            k=k,
+            threshold=threshold,
+            random_state=random_state,
+            n_threads=n_threads,
+        )
+        self.alpha = alpha
+        self.gamma = gamma
+
+    def _grow(self, Z: csr_matrix, Y: csr_matrix) -> None:
+        super()._grow(Z, Y)
+        self.centroids_ = label_centroids(_unit(Z), Y, self.settings_.centroid_features)
+
+    def _gains(self, Y: csr_matrix) -> NDArray[np.float64]:
+        told = self.settings_
+        return inverse_propensity(
+            np.bincount(Y.indices, minlength=Y.shape[1]), Y.shape[0], A=told.A, B=told.B
+        )
+
+    def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
+        told, Z = self.settings_, self.rows_.encode(X)
+        found = self._filled(self.forest_.rank(Z, min(max(k, told.n_reranked), self.n_labels_)))
+        if told.alpha == 1.0:
+            return found.first(k)
+        cosines = candidate_products(_unit(Z), found.labels, self.centroids_)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            by_trees = np.maximum(np.log(found.scores), _LOWEST)
+        # Of unit vectors ‖x − μ‖² is 2 − 2 x·μ.
+        by_centroid = -np.logaddexp(0.0, told.gamma * (1.0 - cosines))
+        scores = np.exp(told.alpha * by_trees + (1.0 - told.alpha) * by_centroid)
+        return reordered(found.labels, scores.astype(np.float32), k)
+
+
+def _unit(Z: csr_matrix) -> csr_matrix:
+    """Return rows of length one; those that are empty stay so."""
+    return UnitRows(idf=False).encode(Z)

@@ -1,0 +1,64 @@
+"""PfastreXML: gains by propensity, and the second look by centroids."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from labelspace.metrics import evaluate, inverse_propensity
+from labelspace.models import FastXML, PfastreXML
+from tests.planted import planted_corpus
+
+
+@pytest.fixture(scope="module")
+def rare() -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix]:
+    """A corpus in which half of the labels have few rows."""
+    X, Y = planted_corpus(600, n_labels=24)
+    keep = np.ones(600, dtype=bool)
+    for label in range(12, 24):
+        having = np.flatnonzero(Y[:, label].toarray())
+        keep[having[4:]] = False
+    X_test, Y_test = planted_corpus(300, n_labels=24, seed=1)
+    return X[keep], Y[keep], X_test, Y_test
+
+
+def test_scores_are_those_of_the_formula(
+    rare: tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix],
+) -> None:
+    X, Y, X_test, _ = rare
+    model = PfastreXML(n_trees=4, random_state=0, alpha=0.7, gamma=5.0).fit(X, Y)
+    top = model.predict_topk(X_test[:20], 3)
+    Z = model.rows_.encode(X_test[:20])
+    trees = model.forest_.rank(Z, 24)
+    for row in range(20):
+        scores = {}
+        for label, share in zip(trees.labels[row], trees.scores[row], strict=True):
+            if label >= 0:
+                gap = Z[row].toarray() - model.centroids_[label].toarray()
+                belongs = 1 / (1 + np.exp(2.5 * np.square(gap).sum()))
+                scores[int(label)] = share**0.7 * belongs**0.3
+        best = sorted(scores, key=lambda label: (-scores[label], label))[:3]
+        assert top.labels[row, : len(best)].tolist() == best
+        assert np.allclose(top.scores[row, : len(best)], [scores[one] for one in best], rtol=1e-3)
+
+
+def test_rare_labels_gain(rare: tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix]) -> None:
+    X, Y, X_test, Y_test = rare
+    counts = Y.sum(axis=0).A1
+
+    def psp(model: FastXML) -> float:
+        top = model.fit(X, Y).predict_topk(X_test, 3)
+        return evaluate(Y_test, top, ks=(3,), label_counts=counts, n_examples=X.shape[0])["PSP@3"]
+
+    plain = psp(FastXML(n_trees=15, random_state=0))
+    assert psp(PfastreXML(n_trees=15, random_state=0)) > plain + 2
+
+
+def test_leaves_count_by_propensity(
+    rare: tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix],
+) -> None:
+    X, Y, _, _ = rare
+    model = PfastreXML(n_trees=1, leaf_size=10_000, random_state=0).fit(X, Y)
+    expected = Y.mean(axis=0).A1 * inverse_propensity(Y.sum(axis=0).A1, X.shape[0])
+    assert np.allclose(model.forest_.shares, -np.sort(-expected)[: model.forest_.shares.size])
