@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -89,5 +90,23 @@ def test_parquet_has_text_where_there_were_no_types(table: JsonTable) -> None:
 
 
 def test_a_name_without_a_known_ending_is_refused(table: JsonTable) -> None:
-    with pytest.raises(DataError, match=r"end its name in \.csv, \.tsv, \.jsonl or \.parquet"):
+    with pytest.raises(DataError, match=r"end its name in \.csv, \.tsv, \.xlsx, \.jsonl or"):
+        tagged_format(Path("a.xlsx"), table, [])
+
+
+def test_excel_keeps_numbers_and_never_makes_a_formula(table: JsonTable) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    whole = written("a.xlsx", table, ["a", "b"])
+    sheet = openpyxl.load_workbook(BytesIO(whole)).active
+    rows = list(sheet.iter_rows(values_only=True))
+    assert rows[0] == ("title", "tags", "more", "year", "predicted_tags", "tag_ids", "scores")
+    assert rows[1] == ("Roses; red", "a;b", '{"x": 1}', 3, "a;b", "u:a;u:b", "0.5;0.25")
+    assert len(rows) == 5
+
+
+def test_excel_is_refused_before_tagging_where_nothing_can_write_it(
+    table: JsonTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(DataError, match="which needs openpyxl"):
         tagged_format(Path("a.xlsx"), table, [])

@@ -59,7 +59,7 @@ TaggedFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write all rows with their columns and tags: .csv, .tsv, .jsonl or .parquet.",
+        help="Write all rows with their columns and tags: .csv, .tsv, .xlsx, .jsonl, .parquet.",
     ),
 ]
 Explain = Annotated[

@@ -7,13 +7,14 @@ import io
 import json
 import math
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from labelspace.data.formats.columnar import ColumnarTable, import_arrow
 from labelspace.data.formats.compression import without_compression_suffix
 from labelspace.data.formats.delimited import DelimitedTable
+from labelspace.data.formats.excel import check_can_write, write_workbook
 from labelspace.data.formats.table import Table, as_text
 from labelspace.errors import DataError
 
@@ -103,6 +104,32 @@ class TaggedJson(TaggedFormat):
             file.write(line.encode("utf-8", "replace") + b"\n")
 
 
+class TaggedExcel(TaggedCsv):
+    """Excel; numbers stay numbers, and what stands between tags is as in CSV."""
+
+    def __init__(self, table: Table, between: str) -> None:
+        check_can_write()  # before hours of tagging
+        super().__init__(table, None, between)
+
+    def write_part(self, file: BinaryIO, rows: Iterable[TaggedRow]) -> None:
+        for row in rows:
+            scores = [f"{score:.6g}" for score in row.scores]
+            new = (self._joined(items) for items in (row.tags, row.tag_ids, scores))
+            cells = [
+                cell if isinstance(cell, int | float) else self._cell(cell) for cell in row.cells
+            ]
+            file.write(json.dumps([*map(_json_cell, cells), *new]).encode() + b"\n")
+
+    def join(self, file: BinaryIO, parts: Sequence[Path]) -> None:
+        def rows() -> Iterator[list[Any]]:
+            yield [*self.columns, *self.new_columns]
+            for path in parts:
+                with path.open("rb") as part:
+                    yield from map(json.loads, part)
+
+        write_workbook(file, rows())
+
+
 class TaggedParquet(TaggedFormat):
     """Parquet; columns keep their types where the rows came from Parquet or Arrow."""
 
@@ -156,10 +183,12 @@ def tagged_format(
         ".jsonl": lambda: TaggedJson(table),
         ".ndjson": lambda: TaggedJson(table),
         ".parquet": lambda: TaggedParquet(table),
+        ".xlsx": lambda: TaggedExcel(table, mark_between(names, usual)),
     }
     if suffix not in makers:
         raise DataError(
-            f"{target} does not say what to write: end its name in .csv, .tsv, .jsonl or .parquet."
+            f"{target} does not say what to write: end its name in .csv, .tsv, .xlsx, .jsonl or "
+            ".parquet."
         )
     return makers[suffix]()
 

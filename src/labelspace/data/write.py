@@ -18,6 +18,10 @@ FORMATS = {
     "annif": (".annif",),
     "jsonl": (".jsonl", ".ndjson", ".json"),
     "npz": (".npz",),
+    "csv": (".csv",),
+    "xlsx": (".xlsx",),
+    "parquet": (".parquet",),
+    "arrow": (".arrow", ".feather"),
 }
 
 
@@ -30,9 +34,11 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike[str], format: str | Non
     path : path
         Compressed if it ends in ``.gz``, ``.xz`` or ``.bz2``. Names that the format has no room
         for go to ``labels.txt`` and ``features.txt`` beside it.
-    format : {"xc", "svmlight", "tsv", "annif", "jsonl", "npz"}, optional
+    format : {"xc", "svmlight", "tsv", "annif", "jsonl", "npz", "csv", "xlsx", "parquet", \
+"arrow"}, optional
         By default what the suffix says: ``.txt`` XC text, ``.svm`` svmlight, ``.tsv``,
-        ``.annif`` or ``.annif.tsv``, ``.jsonl``, ``.npz``.
+        ``.annif`` or ``.annif.tsv``, ``.jsonl``, ``.npz``, and as tables with the columns ``id``,
+        ``text`` and ``labels`` ``.csv``, ``.xlsx``, ``.parquet``, ``.arrow`` or ``.feather``.
 
     Notes
     -----
@@ -67,6 +73,10 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike[str], format: str | Non
         from labelspace.data.formats.npz import write_npz
 
         write_npz(corpus, path)
+    elif name in ("csv", "xlsx", "parquet", "arrow"):
+        from labelspace.data.formats.table_write import write_table
+
+        write_table(corpus, path, name)
     else:
         raise DataError(f'"{name}" is not a format; use one of {", ".join(FORMATS)}.')
 

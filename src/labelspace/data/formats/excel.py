@@ -91,7 +91,7 @@ def write_workbook(file: BinaryIO, rows: Iterable[Sequence[Any]]) -> None:
 
     Numbers stay numbers, lists are written out, and a text is cut after what a cell holds.
     """
-    openpyxl = _import_openpyxl(Path("The file to write"))
+    openpyxl = check_can_write()
     from openpyxl.cell import WriteOnlyCell
 
     book = openpyxl.Workbook(write_only=True)
@@ -109,10 +109,15 @@ def write_workbook(file: BinaryIO, rows: Iterable[Sequence[Any]]) -> None:
     book.save(file)
 
 
+def check_can_write() -> Any:
+    """Return openpyxl; without it, an error that says what to install."""
+    return _import_openpyxl(Path("The file to write"))
+
+
 def _storable(value: Any) -> Any:
     """Return what a cell can hold.
 
-    >>> _storable(3), _storable(["a", 1]), _storable("a\x00b"), _storable(float("nan"))
+    >>> _storable(3), _storable(["a", 1]), _storable("a\\x01b"), _storable(float("nan"))
     (3, '["a", 1]', 'ab', None)
     """
     if value is None or isinstance(value, bool | datetime.date | datetime.time):
