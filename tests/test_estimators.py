@@ -8,6 +8,7 @@ import inspect
 import pkgutil
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import labelspace
 from labelspace import Tagger, models
-from labelspace.base import Explanation, LabelRanker
+from labelspace.base import LabelRanker
+from labelspace.explanation import Explanation
 from labelspace.topk import TopK
 from tests.planted import planted_corpus
 from tests.small import fitted, small
@@ -406,8 +408,8 @@ def test_partial_fit_learns_all_or_nothing(
     model.save(tmp_path / "before")
     learn_on = kind._partial_fit
 
-    def fail_at_the_end(self: LabelRanker, X: csr_matrix, Y: csr_matrix) -> None:
-        learn_on(self, X, Y)
+    def fail_at_the_end(self: LabelRanker, X: csr_matrix, Y: csr_matrix, **more: Any) -> None:
+        learn_on(self, X, Y, **more)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(kind, "_partial_fit", fail_at_the_end)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from labelspace.base import Reason
-from labelspace.explain import FeatureContributions, Voters, half_and_half
+from labelspace.explain import FeatureContributions, Voters, in_equal_parts
+from labelspace.explanation import Reason
 from labelspace.search.sparse import SparseIndex
 
 
@@ -27,7 +27,7 @@ def test_what_speaks_against_a_label_is_no_reason() -> None:
 def test_a_kind_takes_the_room_that_the_other_leaves() -> None:
     examples = [Reason("example", number, 1.0) for number in range(4)]
     features = [Reason("feature", 9, 5.0)]
-    mixed = half_and_half(examples, features, 4)
+    mixed = in_equal_parts([examples, features], 4)
     assert [reason.kind for reason in mixed] == ["feature", "example", "example", "example"]
     assert [reason.weight for reason in mixed] == [0.5, 0.125, 0.125, 0.125]
-    assert [reason.weight for reason in half_and_half(examples, [], 2)] == [0.25, 0.25]
+    assert [reason.weight for reason in in_equal_parts([examples, []], 2)] == [0.25, 0.25]

@@ -20,6 +20,7 @@ ABSTRACT = {
     "FeaturesHolder",
     "AutoencoderSettings",
     "LabelRanker",
+    "LearnsOn",
     "Settings",
     "TreeRanker",
     "TreeSettings",

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from labelspace.base import Explanation, LabelRanker, Reason
+    from labelspace.base import LabelRanker
     from labelspace.csr import NamedColumns
     from labelspace.data import Corpus, read_corpus, write_corpus
     from labelspace.errors import DataError, LabelspaceError, ModelFileError, UsageError
+    from labelspace.explanation import Explanation, Reason
+    from labelspace.label_features import LabelFeatures
     from labelspace.store import load
     from labelspace.tagger import Tagger
     from labelspace.topk import TopK
@@ -27,12 +29,13 @@ if TYPE_CHECKING:
 _WHERE = {
     "Corpus": "labelspace.data",
     "DataError": "labelspace.errors",
-    "Explanation": "labelspace.base",
+    "Explanation": "labelspace.explanation",
+    "LabelFeatures": "labelspace.label_features",
     "LabelRanker": "labelspace.base",
     "LabelspaceError": "labelspace.errors",
     "ModelFileError": "labelspace.errors",
     "NamedColumns": "labelspace.csr",
-    "Reason": "labelspace.base",
+    "Reason": "labelspace.explanation",
     "Tagger": "labelspace.tagger",
     "TopK": "labelspace.topk",
     "Tuner": "labelspace.tuning.tuner",
@@ -46,6 +49,7 @@ __all__ = [
     "Corpus",
     "DataError",
     "Explanation",
+    "LabelFeatures",
     "LabelRanker",
     "LabelspaceError",
     "ModelFileError",

@@ -8,7 +8,8 @@ keeps what evaluation needs, so that a model file holds nothing but its algorith
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, ClassVar, TypeVar
 
@@ -23,6 +24,7 @@ from labelspace import metrics, store, threads
 from labelspace.calibration import Calibration, Threshold, checked_threshold
 from labelspace.csr import NamedColumns, as_given, canonical
 from labelspace.errors import DataError, UsageError
+from labelspace.explanation import Explanation
 from labelspace.frames import feature_frame, is_frame
 from labelspace.labels import LabelEncoder
 from labelspace.parameters import (
@@ -45,28 +47,6 @@ MOST_GIVEN, MOST_ASKED = 100, 1_000_000
 _FORM: dict[str, Any] = {"accept_sparse": "csr", "accept_large_sparse": True, "dtype": np.float32}
 
 Ranker = TypeVar("Ranker", bound="LabelRanker")
-
-
-@dataclass(frozen=True)
-class Reason:
-    """One thing that spoke for a label.
-
-    ``kind`` says what it is: a training ``"example"`` that voted, a ``"feature"`` of the row, or
-    another ``"label"``. ``id`` is its number among those, ``weight`` how much it counted.
-    """
-
-    kind: str
-    id: int
-    weight: float
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why a label was given: the reasons with the largest weight, largest first."""
-
-    label: int
-    score: float
-    reasons: list[Reason]
 
 
 def _has(hook: str) -> Any:
@@ -112,6 +92,8 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
     _schema: ClassVar[schema.Schema] = ESTIMATOR_SCHEMA
     # Whether fit measures scores on rows held out, and keeps that in ``calibration_``.
     _is_calibrated: ClassVar[bool] = False
+    # Whether ``fit`` and ``partial_fit`` take ``label_features``, what labels are called.
+    takes_label_features: ClassVar[bool] = False
     # What the method can be told beyond its parameters, by ``settings`` and perhaps ``preset``.
     settings_type: ClassVar[type[Settings] | None] = None
 
@@ -139,6 +121,10 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
         X : sparse or dense array of shape (n_examples, n_features)
         Y : 0-1 matrix (n_examples, n_labels), list of label lists, or one class per row
         """
+        return self._learn(X, Y)
+
+    def _learn(self: Ranker, X: Any, Y: Any, **more: Any) -> Ranker:
+        """Check the input of ``fit`` and learn from it, or not at all; ``_fit`` gets ``more``."""
         self._validate_params()
         self._check_goal(self.threshold)
         before = dict(vars(self))
@@ -150,7 +136,7 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
                 raise DataError("There is no label to learn: give the labels of some rows.")
             self._set_label_counts(np.zeros(0, dtype=np.int64), 0, Y)
             with threads.limit(self.n_threads):
-                self._fit(X, Y)
+                self._fit(X, Y, **more)
         except BaseException:
             # Half a model must not answer: it is as if fit had not been called.
             self.__dict__ = before
@@ -163,21 +149,30 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
 
         ``classes`` is taken for scikit-learn's sake: new labels may come at any time.
         """
+        return self._learn_on(X, Y)
+
+    def _learn_on(self: Ranker, X: Any, Y: Any, **more: Any) -> Ranker:
+        """Check the input of ``partial_fit`` and learn from it, or not at all."""
         if not hasattr(self, "_labels"):
-            return self.fit(X, Y)
+            return self._learn(X, Y, **more)
         self._validate_params()
         X = self._checked(X, reset=False)
-        before = vars(store.snapshot(self))
-        try:
+        with self._all_or_nothing():
             Y = self._labels.learn(Y, X.shape[0])
             self._set_label_counts(self.label_counts_, self.n_examples_, Y)
             with threads.limit(self.n_threads):
-                self._partial_fit(X, Y)
+                self._partial_fit(X, Y, **more)
+        return self
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Go back to what was there before where the block fails."""
+        before = vars(store.snapshot(self))
+        try:
+            yield
         except BaseException:
-            # All is learned or nothing: it is as if partial_fit had not been called.
             self.__dict__ = before
             raise
-        return self
 
     def predict_topk(self, X: Any, k: int | None = None) -> TopK:
         """Return the ``k`` best labels of each row with their scores, best first."""

@@ -7,8 +7,9 @@ names that people know them by.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from labelspace import threads
-from labelspace.base import Explanation, LabelRanker, Reason
+from labelspace.base import LabelRanker
 from labelspace.data.rows import is_matrix, one_text
 from labelspace.data.text.excerpts import Excerpts
 from labelspace.errors import UsageError
+from labelspace.explanation import Explanation, Reason
 from labelspace.label_choice import LabelChoice
 from labelspace.label_holder import LabelHolder
 from labelspace.search.sparse import SparseIndex
@@ -132,6 +134,7 @@ class NamedExplainer(LabelHolder):
         return {
             "label": self.catalog.name,
             "feature": self.feature_name,
+            "name": self.feature_name,
             "example": self.excerpt,
         }
 
@@ -205,20 +208,20 @@ class FeatureContributions:
         return _largest_first("feature", self.row.indices[spoke][parts > 0], parts[parts > 0])
 
 
-def half_and_half(one: list[Reason], other: list[Reason], n_reasons: int) -> list[Reason]:
-    """Return the largest reasons of two kinds, weights as shares of half of the whole each.
+def in_equal_parts(kinds: Sequence[list[Reason]], n_reasons: int) -> list[Reason]:
+    """Return the largest reasons of several kinds, each kind an equal share of the whole.
 
-    Each kind has half of the reasons, or more where the other has too few. A kind that stands alone
-    has the whole.
+    Kinds take turns, so that each has its share of the reasons, or more where another has too few.
+    A kind that stands alone has the whole.
 
     >>> voted = [Reason("example", 7, 0.75), Reason("example", 4, 0.25)]
-    >>> [(why.id, why.weight) for why in half_and_half(voted, [Reason("feature", 1, 2.0)], 2)]
+    >>> [(why.id, why.weight) for why in in_equal_parts([voted, [Reason("feature", 1, 2.0)]], 2)]
     [(1, 0.5), (7, 0.375)]
     """
-    total = 0.5 if one and other else 1.0
-    n_one = max(min(len(one), (n_reasons + 1) // 2), n_reasons - len(other))
-    chosen = _normalized(one, total)[:n_one] + _normalized(other, total)[: n_reasons - n_one]
-    return sorted(chosen, key=lambda reason: -reason.weight)[:n_reasons]
+    spoke = [kind for kind in kinds if kind]
+    shares = [_normalized(kind, 1.0 / len(spoke)) for kind in spoke]
+    turns = [one for turn in zip_longest(*shares) for one in turn if one is not None]
+    return sorted(turns[:n_reasons], key=lambda reason: -reason.weight)
 
 
 def summed_weights(

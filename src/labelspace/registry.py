@@ -35,6 +35,7 @@ METHODS: dict[str, Method] = {
         (
             "labelspace.boosting:BoostedTrees",
             "labelspace.candidates:LabelCentroids",
+            "labelspace.name_index:NameIndex",
             "labelspace.settings:LabelSpaceSettings",
             "labelspace.stacking:Stacker",
         ),

@@ -8,13 +8,14 @@ of it for a method that can be trained on some rows and asked about others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace import metrics
+from labelspace.errors import DataError
 from labelspace.topk import TopK
 
 N_ROWS = 5000
@@ -83,13 +84,41 @@ def usable_rows(X: csr_matrix, Y: csr_matrix) -> NDArray[np.int64]:
     return np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
 
 
-def hold_out(rows: NDArray[np.int64], n_rows: int, seed: int) -> NDArray[np.int64]:
+def row_groups(groups: Any, n_rows: int) -> NDArray[np.int64] | None:
+    """Return groups of rows as numbers; anything but one group for each row is an error.
+
+    >>> row_groups(["b", "a", "b"], 3)
+    array([1, 0, 1])
+    """
+    if groups is None:
+        return None
+    numbers = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
+    if numbers.size != n_rows:
+        raise DataError(
+            f"groups has {numbers.size} entries for {n_rows} rows: give one for each row."
+        )
+    return numbers.astype(np.int64)
+
+
+def hold_out(
+    rows: NDArray[np.int64], n_rows: int, seed: int, groups: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """Return ``n_rows`` of the rows, drawn without repetition, in order.
+
+    With ``groups`` (of all rows) whole groups are drawn, as many as have about so many rows.
 
     >>> hold_out(np.array([3, 5, 7, 9]), 2, seed=0)
     array([3, 7])
+    >>> hold_out(np.array([0, 1, 2, 3]), 2, seed=0, groups=np.array([0, 0, 1, 1]))
+    array([2, 3])
     """
-    return np.sort(np.random.default_rng(seed).permutation(rows)[:n_rows])
+    shuffled = np.random.default_rng(seed).permutation(rows)
+    if groups is not None:
+        # The groups in the order in which one of their rows was drawn, whole.
+        _, first = np.unique(groups[shuffled], return_index=True)
+        turn = np.argsort(np.argsort(first))[np.unique(groups[shuffled], return_inverse=True)[1]]
+        shuffled = shuffled[np.argsort(turn, kind="stable")]
+    return np.sort(shuffled[:n_rows])
 
 
 def split_rows(

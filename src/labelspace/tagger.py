@@ -27,13 +27,14 @@ from labelspace.data.text.encoding.resolving import giving
 from labelspace.data.text.excerpts import Excerpts, kept
 from labelspace.data.text.features import TextFeatures
 from labelspace.data.text.transformers import FeaturesHolder, features_for, trusting
-from labelspace.errors import ModelFileError, UsageError
+from labelspace.errors import ModelFileError
 from labelspace.explain import NamedExplainer, explains_by_examples
 from labelspace.frames import given_labels, rows_of, tags_frame
 from labelspace.label_catalog import LabelCatalog, Tag
 from labelspace.label_holder import model_vocabulary
 from labelspace.labels import LabelEncoder
 from labelspace.responses import TaggerResponses
+from labelspace.tagger_learning import LearningTagger
 from labelspace.topk import TopK
 from labelspace.vocabulary import Vocabulary
 
@@ -42,7 +43,9 @@ BLOCK = 4096
 MOST_RANKED = 1 << 24  # labels at a time: all labels of many rows would not fit into memory
 
 
-class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseEstimator):
+class Tagger(
+    LearningTagger, TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseEstimator
+):
     """Tag texts, or rows of features, with labels learned from tagged ones.
 
     Parameters
@@ -147,6 +150,7 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
         if vocabulary is not None:
             encoder.vocabulary = model_vocabulary(vocabulary, encoder, label_keys)
         setup.use_hierarchy(estimator, LabelCatalog(encoder))
+        names = setup.label_names(estimator, encoder)
         rows = rows_of(rows)
         features = excerpts = None
         if not is_matrix(rows):
@@ -154,55 +158,15 @@ class Tagger(TaggerResponses, NamedExplainer, FeaturesHolder, Composition, BaseE
             features = features_for(self.features, encoder_used)
             excerpts = Excerpts(self.keep_texts) if self.keep_texts > 0 else None
             texts = kept(with_vectors(rows, embeddings), excerpts)
-            rows = setup.learn_features(features, texts, Y, estimator)
-        estimator.fit(rows, Y if encoder.names is None else NamedColumns(Y, encoder.names))
+            rows = setup.learn_features(features, texts, Y, estimator, names)
+        more = setup.label_features(features, rows, names)
+        estimator.fit(rows, Y if encoder.names is None else NamedColumns(Y, encoder.names), **more)
         estimator._labels = encoder  # it knows in which form labels came, so that answers have it
         self.estimator_, self.features_ = estimator, features
         self.excerpts_ = None
         if excerpts is not None and explains_by_examples(estimator, rows):
             self.excerpts_ = excerpts
         return self
-
-    def partial_fit(
-        self, rows: Any, labels: Any, label_names: Iterable[str] | None = None
-    ) -> Tagger:
-        """Learn more tagged rows, which may have new labels; the first call is ``fit``.
-
-        Words that were in none of the first texts stay unknown: hashing
-        (``TextFeatures(n_hashes=...)``) takes in every word.
-        """
-        if not hasattr(self, "estimator_"):
-            return self.fit(rows, labels, label_names)
-        if why := self.why_it_cannot_learn():
-            raise UsageError(why)
-        rows = rows_of(rows)
-        texts = None if is_matrix(rows) or isinstance(rows, str) else list(rows)
-        X = self.features_of(rows if texts is None else texts)
-        return self.learn_rows(X, labels, label_names, texts)
-
-    def learn_rows(
-        self,
-        X: Any,
-        labels: Any,
-        label_names: Iterable[str] | None = None,
-        texts: Sequence[str | None] | None = None,
-    ) -> Tagger:
-        """Learn more rows of features, as ``features_of`` gives them, like ``partial_fit``.
-
-        ``texts`` are those that the rows were made from, where there are any. If anything goes
-        wrong, the tagger is as it was.
-        """
-        given = given_labels(labels, label_names)
-        excerpts = store.snapshot(self.excerpts_)
-        if excerpts is not None:
-            excerpts.extend(text or "" for text in texts or [None] * (count_rows(X) or 0))
-        self.estimator_.partial_fit(X, self.catalog.resolved(given))  # they go by key, too
-        self.excerpts_ = excerpts
-        return self
-
-    def why_it_cannot_learn(self) -> str | None:
-        """Return what keeps the tagger from learning on, such as its method, if anything does."""
-        return setup.why_it_cannot_learn(self.estimator_)
 
     def tag(
         self, text: str, k: int | None = None, threshold: Threshold = None, **shown: Any

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from labelspace import metrics, models, progress, threads
 from labelspace.base import LabelRanker
+from labelspace.csr import NamedColumns, empty_csr
 from labelspace.data.text.encoding.hybrid_features import HybridFeatures
+from labelspace.data.text.features import TextFeatures
 from labelspace.errors import DataError, UsageError
 from labelspace.label_catalog import LabelCatalog
+from labelspace.label_features import LabelFeatures
+from labelspace.label_names import LabelNames, labels_without_rows
+from labelspace.labels import LabelEncoder
 from labelspace.store import schema
 from labelspace.topk import TopK
 
@@ -50,6 +56,76 @@ def use_hierarchy(estimator: LabelRanker, catalog: LabelCatalog) -> None:
         estimator.set_params(hierarchy=catalog.hierarchy(catalog.labels.n_labels))
 
 
+def label_names(estimator: LabelRanker, labels: LabelEncoder) -> LabelNames | None:
+    """Return what labels are called, for methods that listen; all of the vocabulary's are labels.
+
+    Labels of the vocabulary that no row has become columns, so that they can be given.
+    """
+    if not estimator.takes_label_features:
+        return None
+    new = labels_without_rows(labels)
+    if new:
+        names = [*(labels.names or ()), *new]
+        labels.learn(NamedColumns(empty_csr(0, len(names)), names))
+    return LabelNames.of(labels)
+
+
+def label_features(features: Any, rows: Any, names: LabelNames | None) -> dict[str, Any]:
+    """Return what a method learns of names, in the features of texts or in those of named rows."""
+    if names is None or not names.texts:
+        return {}
+    if features is not None:
+        return {"label_features": names.as_texts(features)}
+    return {"label_features": names.as_rows(rows.names)} if isinstance(rows, NamedColumns) else {}
+
+
+def new_names(tagger: Any, Y: Any) -> dict[str, Any]:
+    """Return names of labels that are new to a tagger, for methods that listen."""
+    estimator, labels = tagger.estimator_, tagger.labels_
+    if not estimator.takes_label_features or not isinstance(Y, NamedColumns):
+        return {}
+    new = list(enumerate(Y.names))[labels.n_labels :]
+    named = LabelNames([str(name) for _, name in new], [column for column, _ in new])
+    features = _as_features(tagger, named)
+    return {} if features is None else {"label_features": features}
+
+
+def add_labels(tagger: Any, names: list[str]) -> None:
+    """Add labels by name alone to a tagger."""
+    estimator = tagger.estimator_
+    if not estimator.takes_label_features:
+        raise UsageError(
+            f"{type(estimator).__name__} does not know labels by name: give rows that have them, "
+            "or use a method that does, such as labelspace."
+        )
+    if not tagger.takes_text and estimator.feature_names_ is None:
+        raise UsageError("The model's features have no names, so that names of labels say nothing.")
+    known = [name for name in names if tagger.catalog.find(name) is not None]
+    if known or len(set(names)) < len(names) or not all(names):
+        twice = next((n for n in names if not n or n in known or names.count(n) > 1), "")
+        raise UsageError(f"The label '{twice[:80]}' is there already, or empty: give new names.")
+    if not names:
+        return
+    named = _as_features(tagger, LabelNames(names, list(range(len(names)))))
+    assert named is not None
+    silent = np.flatnonzero(np.diff(named.rows.indptr) == 0)
+    if silent.size:
+        raise UsageError(
+            f"The model knows no word of the label '{names[silent[0]][:80]}', so that no text "
+            "could get it: train again with the label in the vocabulary, or teach texts with it."
+        )
+    estimator.add_labels(names, named.rows)
+
+
+def _as_features(tagger: Any, names: LabelNames) -> LabelFeatures | None:
+    if not names.texts:
+        return None
+    if tagger.takes_text:
+        return names.as_texts(tagger.features_, stems=False)
+    known = tagger.estimator_.feature_names_
+    return None if known is None else names.as_rows(known)
+
+
 def why_it_cannot_learn(estimator: LabelRanker) -> str | None:
     """Return what keeps a method from learning on, if anything does."""
     if not hasattr(estimator, "partial_fit"):
@@ -64,13 +140,22 @@ def why_it_cannot_learn(estimator: LabelRanker) -> str | None:
     return None
 
 
-def learn_features(features: Any, texts: Any, Y: csr_matrix, estimator: LabelRanker) -> csr_matrix:
+def learn_features(
+    features: Any,
+    texts: Any,
+    Y: csr_matrix,
+    estimator: LabelRanker,
+    names: LabelNames | None = None,
+) -> csr_matrix:
     """Let text features learn from texts, and return the rows of these."""
+    more: dict[str, Any] = {}
+    if isinstance(features, HybridFeatures):
+        more["Y"] = Y
+    if names is not None and isinstance(features, TextFeatures | HybridFeatures):
+        # Words of names are features though texts may not have them: new texts may.
+        more["words"] = names.words()
     with threads.limit(estimator.n_threads), progress.task("Turning texts into features"):
-        if isinstance(features, HybridFeatures):
-            rows = features.fit_transform(texts, Y)
-        else:
-            rows = features.fit_transform(texts)
+        rows = features.fit_transform(texts, **more)
     check_texts(rows, Y)
     return rows
 

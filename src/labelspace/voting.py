@@ -26,9 +26,10 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
 from labelspace import _voting_kernels as kernels
-from labelspace.base import Explanation, LabelRanker, Reason
+from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import Voters, summed_weights
+from labelspace.explanation import Explanation, Reason
 from labelspace.metrics import evaluate
 from labelspace.search.result import SearchResult
 from labelspace.selection import best_choice

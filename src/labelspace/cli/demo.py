@@ -124,9 +124,10 @@ def _show_why(tagger: Tagger, corpus: Corpus) -> None:
     print(f"\nWhy these, for “{SENTENCES[0]}”?")
     for why in tagger.explain(SENTENCES[0], k=3, n_reasons=6):
         print(f"  {why.label} ({why.score:.0%})")
-        words = [reason.name for reason in why.reasons if reason.kind == "feature"]
-        if words:
-            print(f"    for the words {', '.join(words)}")
+        for kind, spoke in (("name", "named by"), ("feature", "for the words")):
+            words = [reason.name for reason in why.reasons if reason.kind == kind]
+            if words:
+                print(f"    {spoke} {', '.join(words)}")
         for reason in why.reasons:
             if reason.kind == "example":
                 text = (corpus.texts or [])[reason.id]

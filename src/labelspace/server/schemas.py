@@ -153,9 +153,9 @@ class Neighbour(Answer):
 
 
 class Word(Answer):
-    """A feature of the row that spoke for the label."""
+    """A feature of the row that spoke for the label, by itself or as a word of its name."""
 
-    kind: Literal["feature"]
+    kind: Literal["feature", "name"]
     id: int
     weight: float
     name: str

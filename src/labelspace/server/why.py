@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace.base import Reason
 from labelspace.errors import UsageError
+from labelspace.explanation import Reason
 from labelspace.server.served import Served
 from labelspace.topk import TopK
 
@@ -99,6 +99,6 @@ def _shown(served: Served, reason: Reason) -> dict[str, Any]:
         text, labels = served.example(reason.id)
         named = [served.about(label) for label in labels]
         return {**told, "id": reason.id, "text": text, "labels": named}
-    if reason.kind == "feature":
+    if reason.kind in ("feature", "name"):
         return {**told, "id": reason.id, "name": served.tagger.feature_name(reason.id)}
     return {**told, **served.about(reason.id)}

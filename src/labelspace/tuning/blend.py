@@ -13,9 +13,10 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from labelspace import progress
-from labelspace.base import Explanation, LabelRanker
+from labelspace.base import LabelRanker
 from labelspace.calibration import Calibration, Threshold
 from labelspace.errors import UsageError
+from labelspace.explanation import Explanation
 from labelspace.store import schema
 from labelspace.topk import TopK
 from labelspace.tuning.mixture import N_CANDIDATES, Mixture

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random_array
 
+from labelspace.label_features import LabelFeatures
 from labelspace.models.labelspace.candidates import (
     Candidates,
     LabelCentroids,
     Neighbors,
     gather_candidates,
 )
+from labelspace.models.labelspace.name_index import NameIndex
 from labelspace.models.labelspace.stacking import Stacker, best_candidates, terms
 from labelspace.search.result import SearchResult
 from labelspace.search.sparse import SparseIndex
@@ -46,7 +48,7 @@ def neighbors():
     return Neighbors(SearchResult(ids, cosines), weights), Y
 
 
-def gathered(given, neighbors, n_by_margin: int, X=None, votes=None) -> Candidates:
+def gathered(given, neighbors, n_by_margin: int, X=None, votes=None, names=None) -> Candidates:
     rows, W, biases, Z, centroids, voted = given
     return gather_candidates(
         rows if X is None else X,
@@ -55,7 +57,9 @@ def gathered(given, neighbors, n_by_margin: int, X=None, votes=None) -> Candidat
         *neighbors,
         SparseIndex(W, biases),
         LabelCentroids(centroids),
-        n_by_margin,
+        names,
+        n_by_margin=n_by_margin,
+        n_by_name=4,
     )
 
 
@@ -84,6 +88,27 @@ def test_a_row_without_features_has_only_what_was_voted_for(given, neighbors) ->
     assert np.array_equal(found.labels[:, :4], votes.labels)
     assert np.all(found.labels[:, 4:] == -1)
     np.testing.assert_allclose(found.margins[0, :4], biases[votes.labels[0]])
+
+
+def test_labels_whose_whole_name_a_row_has_are_candidates_with_all_their_figures(
+    given, neighbors
+) -> None:
+    X, W, biases, votes = given[0], given[1], given[2], given[5]
+    named = LabelFeatures.of(csr_matrix(np.eye(N_LABELS, N_FEATURES)), N_LABELS, N_FEATURES)
+    found = gathered(given, neighbors, 5, names=NameIndex(named, X, N_LABELS))
+    margins = X @ W.T.toarray() + biases
+    for row in range(N_ROWS):
+        labels = found.labels[row][found.labels[row] >= 0]
+        assert len(set(labels)) == len(labels)
+        voted = votes.labels[row][votes.labels[row] >= 0]
+        assert labels[: len(voted)].tolist() == voted.tolist()
+        n_named = min(4, X[row].nnz)
+        assert len(set(labels) & set(X[row].indices)) >= n_named
+        np.testing.assert_allclose(
+            found.margins[row, : len(labels)], margins[row, labels], atol=1e-5
+        )
+        whole = found.names[row, : len(labels), 0] > 0.99
+        assert np.array_equal(whole, np.isin(labels, X[row].indices))
 
 
 def test_support_is_that_of_the_voters_who_are_heard(given, neighbors) -> None:

@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit
 
 from labelspace.models.labelspace.candidates import Candidates
+from labelspace.models.labelspace.name_index import N_FIGURES
 from labelspace.models.labelspace.stacking import (
     Stacker,
     learn_stacker,
@@ -25,7 +26,8 @@ def candidates(n_rows: int, seed: int) -> tuple[Candidates, csr_matrix, np.ndarr
     Y = csr_matrix((rng.random((n_rows, 5)) < true).astype(np.float32))
     nothing = np.zeros_like(shares)
     rows = np.zeros((n_rows, 4), dtype=np.float32)
-    return Candidates(labels, margins, shares, nothing, nothing, nothing, rows), Y, true
+    names = np.zeros((n_rows, 5, N_FIGURES), dtype=np.float32)
+    return Candidates(labels, margins, shares, nothing, nothing, nothing, names, rows), Y, true
 
 
 COUNTS = np.full(5, 50)
@@ -74,7 +76,8 @@ def test_votes_are_trusted_where_neighbours_are_near() -> None:
     rows = np.zeros((n_rows, 4), dtype=np.float32)
     rows[:, :3] = np.where(near, 0.9, 0.3)[:, np.newaxis]
     nothing = np.zeros_like(shares)
-    given = Candidates(labels, margins, shares, nothing, nothing, nothing, rows)
+    names = np.zeros((n_rows, 5, N_FIGURES), dtype=np.float32)
+    given = Candidates(labels, margins, shares, nothing, nothing, nothing, names, rows)
 
     def precision(n_trees: int) -> float:
         found = unseen_probabilities(given, Y, COUNTS, n_trees=n_trees).argmax(axis=1)
@@ -82,3 +85,25 @@ def test_votes_are_trusted_where_neighbours_are_near() -> None:
 
     assert precision(0) < 0.7
     assert precision(100) > 0.95
+
+
+def test_a_name_is_worth_something_for_a_label_without_rows() -> None:
+    rng = np.random.default_rng(2)
+    n_rows = 3000
+    given, Y, _ = candidates(n_rows, seed=2)
+    names = np.zeros((n_rows, 5, N_FIGURES), dtype=np.float32)
+    is_named = (Y.toarray() > 0) & (rng.random((n_rows, 5)) < 0.9)
+    names[is_named, 0] = 1.0
+    learned = learn_stacker(given._replace(names=names), Y, np.array([50, 50, 50, 50, 2]))
+    nothing = np.zeros((1, 2), dtype=np.float32)
+    figures = np.zeros((1, 2, N_FIGURES), dtype=np.float32)
+    figures[0, 0, 0] = 1.0  # of two labels without rows, the first is named
+    asked = Candidates(
+        np.array([[0, 1]]),
+        nothing - 1.0,
+        *(nothing,) * 4,
+        figures,
+        np.zeros((1, 4), dtype=np.float32),
+    )
+    first, second = learned.probabilities(asked, np.zeros(5, dtype=np.int64))[0]
+    assert first > 0.5 > 10 * second

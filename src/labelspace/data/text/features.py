@@ -7,10 +7,8 @@ kept in a model folder without pickle.
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice, repeat
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain, islice
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -22,7 +20,7 @@ from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from labelspace.csr import empty_csr
-from labelspace.data.corpus import build_csr
+from labelspace.data.text.counting import count_all, count_known, keep_known
 from labelspace.data.text.tokens import char_ngrams, tokenize, word_ngrams
 from labelspace.errors import DataError, UsageError
 from labelspace.parameters import Tunable, real, split_state, whole
@@ -115,21 +113,26 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         self.fit_transform(texts)
         return self
 
-    def fit_transform(self, texts: Iterable[str], y: Any = None) -> csr_matrix:
-        """Learn the features and return the rows of these texts, as float32 CSR."""
+    def fit_transform(
+        self, texts: Iterable[str], y: Any = None, *, words: Collection[str] = ()
+    ) -> csr_matrix:
+        """Learn the features and return the rows of these texts, as float32 CSR.
+
+        ``words`` are features however few texts they are in, such as those of label names.
+        """
         self._validate_params()
         _check_sizes(self.ngrams, self.char_ngrams)
         checked = strings(texts)
-        words: list[str] = []
+        found: list[str] = []
         if self.n_hashes is not None:
             counts = self._hashed(checked)
         else:
-            counts, words = _count_all(self._tokens(text) for text in checked)
+            counts, found = count_all(self._tokens(text) for text in checked)
         if counts.shape[0] == 0:
             raise DataError("There are no texts to learn from: give at least one.")
         if self.n_hashes is None:
-            counts, words = self._selected(counts, words)
-            self.vocabulary_ = {word: column for column, word in enumerate(words)}
+            counts, found = self._selected(counts, found, words)
+            self.vocabulary_ = {word: column for column, word in enumerate(found)}
         weights = TfidfTransformer(sublinear_tf=True).fit(counts)
         self.idf_ = weights.idf_.astype(np.float32)
         if self.n_hashes is not None:
@@ -146,7 +149,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         if self.n_hashes is not None:
             return self._weighted(self._hashed(checked))
         token_lists = (self._tokens(text) for text in checked)
-        return self._weighted(_count_known(token_lists, self.vocabulary_))
+        return self._weighted(count_known(token_lists, self.vocabulary_))
 
     @property
     def n_features_(self) -> int:
@@ -193,8 +196,10 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         hashed.sum_duplicates()
         return hashed
 
-    def _selected(self, counts: csr_matrix, words: list[str]) -> tuple[csr_matrix, list[str]]:
-        """Keep the features that are frequent enough, in alphabetical order."""
+    def _selected(
+        self, counts: csr_matrix, words: list[str], wanted: Collection[str] = ()
+    ) -> tuple[csr_matrix, list[str]]:
+        """Keep the features that are frequent enough, or wanted, in alphabetical order."""
         n_texts = counts.shape[0]
         if not words:
             raise DataError(
@@ -206,10 +211,17 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         if self.max_features is not None and kept.size > self.max_features:
             most = np.argsort(-frequency[kept], kind="stable")[: self.max_features]
             kept = kept[most]
+        if wanted and self.ngrams:
+            known = set(words)
+            new = sorted(word for word in wanted if word not in known)
+            asked = np.array([word in wanted for word in words], dtype=np.bool_)
+            kept = np.union1d(kept, np.flatnonzero(asked & (frequency <= self.max_df * n_texts)))
+            kept = np.concatenate((kept, np.arange(len(words), len(words) + len(new))))
+            words = [*words, *new]
         ordered = sorted(kept.tolist(), key=words.__getitem__)
         column = np.full(len(words), -1, dtype=np.int32)
         column[ordered] = np.arange(len(ordered), dtype=np.int32)
-        counts = _keep_known(counts.data, column[counts.indices], counts.indptr, len(ordered))
+        counts = keep_known(counts.data, column[counts.indices], counts.indptr, len(ordered))
         return counts, [words[at] for at in ordered]
 
     def _within_limits(self, frequency: NDArray[Any], n_texts: int) -> NDArray[np.bool_]:
@@ -301,49 +313,3 @@ def _check_sizes(ngrams: int, pieces: Any) -> None:
             f"char_ngrams is {pieces!r}, but it is the shortest and the longest piece: "
             "give two whole numbers, such as (3, 5)."
         )
-
-
-def _count_all(token_lists: Iterable[list[str]]) -> tuple[csr_matrix, list[str]]:
-    """Count the tokens of each text; number them as they come."""
-    number_of: defaultdict[str, int] = defaultdict()
-    number_of.default_factory = number_of.__len__
-    columns, values, indptr = array("i"), array("i"), array("q", [0])
-    for tokens in token_lists:
-        counts = Counter(tokens)
-        columns.extend(map(number_of.__getitem__, counts))
-        values.extend(counts.values())
-        indptr.append(len(columns))
-    counted = build_csr(
-        np.array(values, dtype=np.float32),
-        np.frombuffer(columns, dtype=np.int32),
-        np.frombuffer(indptr, dtype=np.int64),
-        len(number_of),
-    )
-    return counted, list(number_of)
-
-
-def _count_known(token_lists: Iterable[list[str]], vocabulary: dict[str, int]) -> csr_matrix:
-    """Count the tokens of each text that are in the vocabulary."""
-    columns, values, indptr = array("i"), array("i"), array("q", [0])
-    for tokens in token_lists:
-        counts = Counter(tokens)
-        columns.extend(map(vocabulary.get, counts, repeat(-1)))
-        values.extend(counts.values())
-        indptr.append(len(columns))
-    return _keep_known(
-        np.array(values, dtype=np.float32),
-        np.frombuffer(columns, dtype=np.int32),
-        np.frombuffer(indptr, dtype=np.int64),
-        len(vocabulary),
-    )
-
-
-def _keep_known(
-    values: NDArray[Any], columns: NDArray[Any], indptr: NDArray[Any], n_columns: int
-) -> csr_matrix:
-    """Make sorted CSR of the entries whose column is not negative."""
-    known = columns >= 0
-    ends = np.concatenate(([0], np.cumsum(known, dtype=np.int64)))[indptr]
-    kept = build_csr(values[known], columns[known], ends, n_columns)
-    kept.sort_indices()
-    return kept

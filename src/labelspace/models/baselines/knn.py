@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from labelspace.base import Explanation, LabelRanker
+from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import Voters
+from labelspace.explanation import Explanation
 from labelspace.labels import with_rows
 from labelspace.parameters import FLAG, Span, Tunable, real, whole
 from labelspace.search.sparse import SparseIndex

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
-from labelspace.base import Explanation, LabelRanker
+from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import FeatureContributions
+from labelspace.explanation import Explanation
 from labelspace.linear.squared_hinge import train_squared_hinge
 from labelspace.parameters import FLAG, Span, Tunable, one_of, real, whole
 from labelspace.search.sparse import SparseIndex

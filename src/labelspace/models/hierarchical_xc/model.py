@@ -21,13 +21,14 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from labelspace.base import Explanation, LabelRanker, Reason
+from labelspace.base import LabelRanker
 from labelspace.deep.requirements import require_torch
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.errors import UsageError
 from labelspace.explain import FeatureContributions
+from labelspace.explanation import Explanation, Reason
 from labelspace.linear.node_classifiers import train_node_classifiers
 from labelspace.models.hierarchical_xc.best_first import BestFirstIndex
 from labelspace.models.hierarchical_xc.complete_link import LIKENESSES, complete_link_tree

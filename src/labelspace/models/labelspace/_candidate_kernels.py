@@ -22,13 +22,17 @@ def gather(
     biases,
     vectors,
     scales,
+    named,
     n_by_margin,
     labels,
     margins,
     shares,
     cosines,
 ):
-    """Fill in labels that were voted for, then those of the largest margins, and their figures."""
+    """Fill in labels voted for, those named, then those of the largest margins; and their figures.
+
+    ``named`` are labels, -1 for none, that may be voted for as well.
+    """
     n_labels = biases.shape[0]
     sums = np.zeros(n_labels, dtype=np.float32)
     touched = np.empty(n_labels, dtype=np.int32)
@@ -58,6 +62,20 @@ def gather(
             filled += 1
             if is_touched[label]:
                 # Already a candidate: not to be found again among the highest margins.
+                is_touched[label] = False
+        n_voted = filled
+        for at in range(named.shape[1]):
+            label = named[row, at]
+            if label < 0:
+                break
+            is_new = True
+            for other in range(n_voted):
+                is_new = is_new and labels[row, other] != label
+            if is_new:
+                labels[row, filled] = label
+                margins[row, filled] = sums[label] + biases[label]
+                cosines[row, filled] = _cosine(Z[row], vectors[label], scales[label])
+                filled += 1
                 is_touched[label] = False
         n_best = 0
         for at in range(n_touched):

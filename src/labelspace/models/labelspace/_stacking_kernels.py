@@ -7,14 +7,15 @@ import numpy as np
 from labelspace._topk_kernels import insert
 from labelspace.compiling import njit
 from labelspace.models.labelspace._boosting_kernels import N_FEATURES, ask
+from labelspace.models.labelspace._name_kernels import WHOLE
 
-N_TERMS = 19
+N_TERMS = 23
 SMALLEST_SHARE = 0.01
 LARGEST_MARGIN = 2.5
 
 
 @njit(cache=True, nogil=True)
-def _expand(margin, share, cosine, count, terms):
+def _expand(margin, share, cosine, count, name, terms):
     """Write φ. Frequencies are centred where most labels of most corpora are."""
     m = min(max(margin, -LARGEST_MARGIN), LARGEST_MARGIN)
     s = np.log(share + SMALLEST_SHARE)
@@ -38,22 +39,29 @@ def _expand(margin, share, cosine, count, terms):
     terms[16] = cosine
     terms[17] = cosine * f
     terms[18] = cosine * m
+    whole = 1.0 if name[0] > WHOLE else 0.0
+    terms[19] = name[0]
+    terms[20] = whole
+    terms[21] = whole * f
+    terms[22] = name[3]
 
 
 @njit(cache=True, nogil=True)
-def expand_terms(labels, margins, shares, cosines, counts, expanded):
+def expand_terms(labels, margins, shares, cosines, names, counts, expanded):
     for at in range(labels.shape[0]):
-        _expand(margins[at], shares[at], cosines[at], counts[labels[at]], expanded[at])
+        count = counts[labels[at]]
+        _expand(margins[at], shares[at], cosines[at], count, names[at], expanded[at])
 
 
 @njit(cache=True, nogil=True)
-def weigh_terms(labels, margins, shares, cosines, counts, weights, probabilities):
+def weigh_terms(labels, margins, shares, cosines, names, counts, weights, probabilities):
     terms = np.empty(N_TERMS)
     for row in range(labels.shape[0]):
         for at in range(labels.shape[1]):
             label = labels[row, at]
             if label >= 0:
-                _expand(margins[row, at], shares[row, at], cosines[row, at], counts[label], terms)
+                evidence = margins[row, at], shares[row, at], cosines[row, at]
+                _expand(*evidence, counts[label], names[row, at], terms)
                 logit = 0.0
                 for term in range(N_TERMS):
                     logit += weights[term] * terms[term]
@@ -85,7 +93,9 @@ def shortlist(labels, probabilities, places):
 
 
 @njit(cache=True, nogil=True)
-def describe(places, labels, margins, shares, cosines, nearest, n_voters, rows, counts, described):
+def describe(
+    places, labels, margins, shares, cosines, nearest, n_voters, names, rows, counts, described
+):
     """Write the features of a row's shortlisted candidates, (n_short, N_FEATURES)."""
     n_short = 0
     n_positive = 0
@@ -99,12 +109,13 @@ def describe(places, labels, margins, shares, cosines, nearest, n_voters, rows, 
         n_short += 1
     for number in range(n_short):
         at = places[number]
-        by_margin = by_share = by_cosine = 0
+        by_margin = by_share = by_cosine = by_name = 0
         for other in range(n_short):
             rival = places[other]
             by_margin += margins[rival] > margins[at]
             by_share += shares[rival] > shares[at]
             by_cosine += cosines[rival] > cosines[at]
+            by_name += names[rival, 1] > names[at, 1]
         one = described[number]
         one[0] = margins[at]
         one[1] = np.log(shares[at] + np.float32(1e-3))
@@ -124,13 +135,16 @@ def describe(places, labels, margins, shares, cosines, nearest, n_voters, rows, 
         one[15] = n_positive
         one[16] = largest_share
         one[17] = largest_margin
+        one[18:23] = names[at]
+        one[23] = by_name
     return n_short
 
 
 @njit(cache=True, nogil=True)
 def describe_all(
-    places, labels, margins, shares, cosines, nearest, n_voters, rows, counts, described, owner, at_
-):
+    places, labels, margins, shares, cosines, nearest, n_voters, names, rows, counts, described,
+    owner, at_,
+):  # fmt: skip
     """Write the features of all shortlisted candidates, one after the other; return their number.
 
     ``owner`` and ``at_`` get the row and the place of each.
@@ -139,7 +153,8 @@ def describe_all(
     for row in range(labels.shape[0]):
         n_short = describe(
             places[row], labels[row], margins[row], shares[row], cosines[row], nearest[row],
-            n_voters[row], rows[row], counts, described[filled : filled + places.shape[1]],
+            n_voters[row], names[row], rows[row], counts,
+            described[filled : filled + places.shape[1]],
         )  # fmt: skip
         for number in range(n_short):
             owner[filled + number] = row
@@ -150,15 +165,15 @@ def describe_all(
 
 @njit(cache=True, nogil=True)
 def correct(
-    places, labels, margins, shares, cosines, nearest, n_voters, rows, counts, splits, thresholds,
-    values, probabilities,
+    places, labels, margins, shares, cosines, nearest, n_voters, names, rows, counts, splits,
+    thresholds, values, probabilities,
 ):  # fmt: skip
     """Let the trees correct the probabilities of shortlisted candidates."""
     described = np.empty((places.shape[1], N_FEATURES), dtype=np.float32)
     for row in range(labels.shape[0]):
         n_short = describe(
             places[row], labels[row], margins[row], shares[row], cosines[row], nearest[row],
-            n_voters[row], rows[row], counts, described,
+            n_voters[row], names[row], rows[row], counts, described,
         )  # fmt: skip
         for number in range(n_short):
             at = places[row, number]

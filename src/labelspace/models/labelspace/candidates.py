@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.models.labelspace import _candidate_kernels as kernels
+from labelspace.models.labelspace.name_index import N_FIGURES, NameIndex
 from labelspace.search.result import SearchResult
 from labelspace.search.sparse import SparseIndex
 from labelspace.spaces import sphere
@@ -27,8 +28,10 @@ class Candidates(NamedTuple):
 
     ``margins`` are scores of the classifiers, ``shares`` shares of the votes, ``cosines`` those of
     row and label in the first space, ``nearest`` those of the row and its nearest voter for the
-    label, of which there are ``n_voters``. ``rows`` says what is known of each row, (n, 4): how
-    near its neighbours are (the nearest, the mean of five and of twenty), and how long it is.
+    label, of which there are ``n_voters``. ``names`` has what its names say for a label, (n,
+    n_candidates, N_FIGURES); zeros where none is in the row. ``rows`` says what is known of each
+    row, (n, 4): how near its neighbours are (the nearest, the mean of five and of twenty), and how
+    long it is.
     """
 
     labels: NDArray[np.int64]
@@ -37,6 +40,7 @@ class Candidates(NamedTuple):
     cosines: NDArray[np.float32]
     nearest: NDArray[np.float32]
     n_voters: NDArray[np.float32]
+    names: NDArray[np.float32]
     rows: NDArray[np.float32]
 
     def some(self, chosen: NDArray[np.bool_]) -> Candidates:
@@ -94,6 +98,15 @@ class Neighbors(NamedTuple):
         ranked = -np.sort(-heard, axis=1)
         return np.column_stack([ranked[:, :n].mean(axis=1) for n in (1, 5, 20)])
 
+    def support(
+        self, Y: csr_matrix, labels: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return how near each candidate's nearest voter is, and how many vote for it."""
+        nearest, n_voters = np.zeros((2, *labels.shape), dtype=np.float32)
+        found = self.found.ids, self.found.products, self.weights
+        kernels.support(*found, Y.indptr, Y.indices, Y.shape[1], labels, nearest, n_voters)
+        return nearest, n_voters
+
 
 def gather_candidates(
     X: csr_matrix,
@@ -103,7 +116,10 @@ def gather_candidates(
     Y: csr_matrix,
     classifiers: SparseIndex,
     centroids: LabelCentroids,
+    names: NameIndex | None,
+    *,
     n_by_margin: int,
+    n_by_name: int,
 ) -> Candidates:
     """Return the candidates of rows and what speaks for each.
 
@@ -115,12 +131,16 @@ def gather_candidates(
         Labels that neighbours vote for, with their shares.
     neighbors, Y : Neighbors, csr_matrix
         Who votes, and the labels of all training rows.
-    n_by_margin : int
-        How many labels the classifiers add to these.
+    names : NameIndex, optional
+        What labels are called.
+    n_by_margin, n_by_name : int
+        How many labels the classifiers add to these, and names that a row has.
     """
-    shape = (X.shape[0], votes.k + min(n_by_margin, classifiers.n_keys))
+    n_named = 0 if names is None else min(n_by_name, classifiers.n_keys)
+    named = np.zeros((X.shape[0], 0), dtype=np.int64) if names is None else names.find(X, n_named)
+    shape = (X.shape[0], votes.k + n_named + min(n_by_margin, classifiers.n_keys))
     labels = np.full(shape, -1, dtype=np.int64)
-    margins, shares, cosines, nearest, n_voters = np.zeros((5, *shape), dtype=np.float32)
+    margins, shares, cosines = np.zeros((3, *shape), dtype=np.float32)
     kernels.gather(
         X.indptr,
         X.indices,
@@ -134,23 +154,16 @@ def gather_candidates(
         classifiers.offsets,
         centroids.vectors,
         centroids.scales,
+        named,
         min(n_by_margin, classifiers.n_keys),
         labels,
         margins,
         shares,
         cosines,
     )
-    found, weights = neighbors
-    kernels.support(
-        found.ids,
-        found.products,
-        weights,
-        Y.indptr,
-        Y.indices,
-        Y.shape[1],
-        labels,
-        nearest,
-        n_voters,
-    )
+    nearest, n_voters = neighbors.support(Y, labels)
     rows = np.column_stack((neighbors.nearness, np.diff(X.indptr))).astype(np.float32)
-    return Candidates(labels, margins, shares, cosines, nearest, n_voters, rows)
+    figures: NDArray[np.float32] = np.zeros((*shape, N_FIGURES), dtype=np.float32)
+    if names is not None:
+        figures = names.figures(X, labels)
+    return Candidates(labels, margins, shares, cosines, nearest, n_voters, figures, rows)

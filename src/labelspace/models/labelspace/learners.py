@@ -21,10 +21,25 @@ from labelspace.linear.contrastive import train_map
 from labelspace.models.labelspace.settings import LabelSpaceSettings
 from labelspace.search.ivf import IVFIndex
 from labelspace.search.result import SearchResult
-from labelspace.selection import usable_rows
+from labelspace.selection import hold_out, usable_rows
 from labelspace.spaces import sphere
 from labelspace.threads import train_in_parallel
 from labelspace.voting import vote_weights
+
+
+def held_out_rows(
+    X: csr_matrix,
+    Y: csr_matrix,
+    settings: LabelSpaceSettings,
+    seed: int,
+    groups: NDArray[np.int64] | None,
+) -> NDArray[np.bool_]:
+    """Choose a tenth of the rows, or some thousands, among those with features and labels."""
+    usable = usable_rows(X, Y)
+    n_rows = min(int(settings.validation_fraction * usable.size), settings.max_held_out)
+    held_out = np.zeros(X.shape[0], dtype=np.bool_)
+    held_out[hold_out(usable, n_rows, seed, groups)] = True
+    return held_out
 
 
 def train_spaces(
@@ -82,9 +97,12 @@ def find_neighbors(
 
 
 def neighbor_weights(
-    found: SearchResult, gamma: float, own: NDArray[np.int64] | None = None
+    found: SearchResult,
+    gamma: float,
+    own: NDArray[np.int64] | None = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float32]:
-    """Return each neighbour's share of the vote; none for a row's ``own`` number.
+    """Return each neighbour's share of the vote; none for a row's ``own`` number or its group.
 
     >>> found = SearchResult(np.array([[3, 7]]), np.array([[1.0, 0.9]], dtype=np.float32))
     >>> neighbor_weights(found, gamma=10.0).round(2), neighbor_weights(found, 10.0, np.array([3]))
@@ -92,7 +110,10 @@ def neighbor_weights(
     """
     cosines = found.products
     if own is not None:
-        cosines = np.where(found.ids == own[:, np.newaxis], -np.inf, cosines)
+        kin = found.ids == own[:, np.newaxis]
+        if groups is not None:
+            kin |= groups[found.ids] == groups[own][:, np.newaxis]
+        cosines = np.where(kin, -np.inf, cosines)
     weights = vote_weights(cosines, gamma)
     # A row without known features lies nowhere: nothing is near to it.
     weights[~(found.products != 0).any(axis=1)] = 0.0

@@ -25,27 +25,22 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
 from labelspace import metrics
-from labelspace.base import Explanation, LabelRanker
+from labelspace.base import LabelRanker
 from labelspace.calibration import Threshold
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.explain import FeatureContributions, Voters, half_and_half
-from labelspace.labels import with_rows, without_rows
-from labelspace.linear.incremental import learn_on
+from labelspace.explanation import Explanation
+from labelspace.labels import without_rows
 from labelspace.linear.sampled_hinge import Classifiers
-from labelspace.models.labelspace.candidates import (
-    Candidates,
-    LabelCentroids,
-    Neighbors,
-    gather_candidates,
-)
+from labelspace.models.labelspace.candidates import LabelCentroids
 from labelspace.models.labelspace.classifiers import train_classifiers
+from labelspace.models.labelspace.evidence import LabelEvidence, vote
 from labelspace.models.labelspace.learners import (
-    find_neighbors,
-    neighbor_weights,
+    held_out_rows,
     train_spaces,
-    update_spaces,
 )
-from labelspace.models.labelspace.reservoir import draw_reservoir, update_reservoir
+from labelspace.models.labelspace.learning_on import LearnsOn
+from labelspace.models.labelspace.name_index import NameIndex
+from labelspace.models.labelspace.reservoir import draw_reservoir
 from labelspace.models.labelspace.settings import LabelSpaceSettings
 from labelspace.models.labelspace.stacking import (
     best_candidates,
@@ -54,20 +49,18 @@ from labelspace.models.labelspace.stacking import (
 )
 from labelspace.parameters import FLAG, one_of, real
 from labelspace.search.ivf import IVFIndex
-from labelspace.search.result import SearchResult
 from labelspace.search.self_join import self_join
 from labelspace.search.sparse import SparseIndex
-from labelspace.selection import hold_out, usable_rows
+from labelspace.selection import row_groups
 from labelspace.spaces import sphere
 from labelspace.store import schema
 from labelspace.threads import in_blocks
 from labelspace.topk import TopK
-from labelspace.voting import count_votes
 
 _TURNED = ("dim", "n_learners", "n_neighbors", "min_weight")
 
 
-class LabelSpace(LabelRanker):
+class LabelSpace(LearnsOn):
     """Votes of neighbours and linear classifiers, stacked into probabilities; the default method.
 
     Parameters
@@ -107,8 +100,10 @@ class LabelSpace(LabelRanker):
         The classifiers' weights, by feature.
     label_centroids_ : LabelCentroids
         Where labels lie in the first space.
+    names_ : NameIndex or None
+        What labels are called.
     stacker_ : Stacker
-        How votes, margins and nearness make a probability.
+        How votes, margins, names and nearness make a probability.
     calibration_ : Calibration
         What scores were worth on rows held out: error of the probabilities, operating points.
     Y_ : csr_matrix of shape (n_examples_, n_labels_)
@@ -153,6 +148,9 @@ class LabelSpace(LabelRanker):
         "C_": schema.number(0),
         "classifiers_": schema.part("SparseIndex", n_features="n_features", n_keys="n_labels"),
         "label_centroids_": schema.part("LabelCentroids", n_labels="n_labels", dim="dim"),
+        "names_": schema.optional(
+            schema.part("NameIndex", n_labels="n_labels", n_features="n_features")
+        ),
         "stacker_": schema.part("Stacker"),
         "calibration_": schema.part("Calibration"),
         "reservoir_": schema.csr("float32", None, "n_features"),
@@ -185,43 +183,57 @@ class LabelSpace(LabelRanker):
         self.settings = settings
 
     _is_calibrated = True
+    takes_label_features = True
 
     @property
     def gives_probabilities(self) -> bool:
         """Whether a score is the probability that the label is right."""
         return not self.propensity
 
-    def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+    def fit(self, X: Any, Y: Any, label_features: Any = None, groups: Any = None) -> LabelSpace:
+        """Learn from examples, and from what labels are called.
+
+        Parameters
+        ----------
+        X, Y
+            As in every estimator; see :meth:`labelspace.base.LabelRanker.fit`.
+        label_features : sparse array of shape (n_labels, n_features) or LabelFeatures, optional
+            Names of the labels as rows of the same features as ``X``; ``LabelFeatures`` has
+            several for a label. Labels without any example can be answered by their names.
+        groups : array of shape (n_examples,), optional
+            Where each example comes from. Those of one group are never held out from each other,
+            so that nearness counts as it does for examples from elsewhere.
+        """
+        return self._learn(X, Y, label_features=label_features, groups=groups)
+
+    def _fit(
+        self, X: csr_matrix, Y: csr_matrix, label_features: Any = None, groups: Any = None
+    ) -> None:
         told = self.settings_ = self._resolved(X, Y)
         seed = int(check_random_state(self.random_state).randint(1 << 30))
         how: dict[str, Any] = {"n_threads": self.n_threads, "seed": seed}
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         self.Y_ = csr_matrix(Y, dtype=np.int8)
         X = self.rows_.encode(X)
-        held_out = self._held_out(X, Y, seed)
+        kin = row_groups(groups, X.shape[0])
+        names = self._label_features(label_features)
+        self.names_ = None if names is None else NameIndex(names, X, Y.shape[1])
+        held_out = held_out_rows(X, Y, told, seed, kin)
         seen = without_rows(Y, np.flatnonzero(held_out))
         self.learners_ = train_spaces(X, seen, self.Y_, told, **how)
         hard = partial(self._hard_negatives, Y)
         self.C_, every, honest = train_classifiers(X, Y, held_out, hard, self.C, told, **how)
-        self._learn_stacker(X, Y, seen, np.flatnonzero(held_out), honest)
+        self._learn_stacker(X, Y, seen, np.flatnonzero(held_out), honest, kin)
         self.classifiers_ = SparseIndex(every.weights, every.biases)
         self.label_centroids_ = self._label_centroids(X, Y)
         self.reservoir_ = draw_reservoir(X, told.reservoir_size, seed)
 
-    def _held_out(self, X: csr_matrix, Y: csr_matrix, seed: int) -> NDArray[np.bool_]:
-        """Choose a tenth of the rows, or some thousands, among those with features and labels."""
-        usable = usable_rows(X, Y)
-        n_rows = int(self.settings_.validation_fraction * usable.size)
-        held_out = np.zeros(X.shape[0], dtype=np.bool_)
-        held_out[hold_out(usable, min(n_rows, self.settings_.max_held_out), seed)] = True
-        return held_out
-
     def _hard_negatives(self, Y: csr_matrix) -> csr_matrix:
         """Return the labels that training rows' neighbours propose for them."""
-        index = self.learners_[0].rows
+        told, index = self.settings_, self.learners_[0].rows
         assert isinstance(index, IVFIndex)
-        found = self_join(index, Y.shape[0], self.settings_.hard_neighbors, self.n_threads)
-        return self._votes(found, self.settings_.hard_negatives).to_csr(Y.shape[1])
+        found = self_join(index, Y.shape[0], told.hard_neighbors, self.n_threads)
+        return vote(found, self.Y_, told.hard_negatives, told.vote_gamma).to_csr(Y.shape[1])
 
     def _learn_stacker(
         self,
@@ -230,116 +242,46 @@ class LabelSpace(LabelRanker):
         seen: csr_matrix,
         rows: NDArray[np.int64],
         classifiers: Classifiers,
+        groups: NDArray[np.int64] | None,
     ) -> None:
         """Learn from the rows held out, which here look as new rows do."""
+        if self.names_ is not None:
+            self.names_.counts = self.names_.learn(X, seen)
         counts = np.bincount(seen.indices, minlength=seen.shape[1])
         asked, truth = csr_matrix(X[rows]), csr_matrix(Y[rows])
-        candidates = self._candidates(
-            asked, SparseIndex(*classifiers), self._label_centroids(X, seen), own=rows
-        )
+        evidence = self._evidence(SparseIndex(*classifiers), self._label_centroids(X, seen))
+        candidates = evidence.candidates(asked, rows, groups)
         gains, n_trees = self._gains() if self.propensity else None, self.settings_.n_trees
         self.stacker_ = learn_stacker(candidates, truth, counts, n_trees=n_trees)
         self.calibration_ = measure_scores(candidates, truth, counts, gains, n_trees=n_trees)
-
-    def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        """Put the rows into the spaces, then train the classifiers of their labels on."""
-        seed = int(check_random_state(self.random_state).randint(1 << 30))
-        how: dict[str, Any] = {"n_threads": self.n_threads, "seed": seed}
-        X = self.rows_.encode(X)
-        n_old = self.Y_.shape[0]
-        self.Y_ = with_rows(self.Y_, Y)
-        update_spaces(self.learners_, X, self.Y_, self.settings_, **how)
-        self._update_classifiers(X, Y, n_old, **how)
-        size = self.settings_.reservoir_size
-        self.reservoir_ = update_reservoir(self.reservoir_, n_old, X, size, seed)
-
-    def _update_classifiers(self, X: csr_matrix, Y: csr_matrix, n_old: int, **how: Any) -> None:
-        """Move the centroids of the labels in ``Y`` and train their classifiers on."""
-        told = self.settings_
-        found, Z = find_neighbors(self.learners_, X, told.update_neighbors)
-        own = np.arange(n_old, n_old + X.shape[0])
-        hard = self._votes(found, told.update_negatives, own).to_csr(Y.shape[1])
-        labels = np.union1d(Y.indices, np.arange(self.classifiers_.n_keys, Y.shape[1]))
-        of_each = csr_matrix(Y[:, labels].T)
-        before = self.label_counts_[labels] - np.diff(of_each.indptr)
-        self.label_centroids_.move(labels, before, np.asarray(of_each @ Z))
-        learned = learn_on(
-            X,
-            Y,
-            hard,
-            labels,
-            before,
-            self.classifiers_,
-            self.reservoir_,
-            C=self.C_,
-            n_examples=n_old,
-            min_weight=told.min_weight,
-            **how,
-        )
-        self.classifiers_.put(labels, *learned)
+        if self.names_ is not None:
+            self.names_.counts = self.names_.learn(asked, truth)
 
     def _label_centroids(self, X: csr_matrix, Y: csr_matrix) -> LabelCentroids:
         """Return where labels lie in the first space: in the middle of their rows."""
         sums = Y.T @ self.learners_[0].encode(X)
         return LabelCentroids(sphere.keys(np.asarray(sums, dtype=np.float32)))
 
-    def _candidates(
-        self,
-        X: csr_matrix,
-        classifiers: SparseIndex,
-        centroids: LabelCentroids,
-        own: NDArray[np.int64] | None = None,
-    ) -> Candidates:
-        """Return the candidates of each row; a row in ``own`` is no neighbour of itself."""
-        found, Z = find_neighbors(self.learners_, X, self.settings_.n_neighbors)
-        weights = neighbor_weights(found, self.settings_.vote_gamma, own)
-        votes = count_votes(
-            found.ids, weights, self.Y_, min(self.settings_.n_voted, self.n_labels_)
+    def _evidence(self, classifiers: SparseIndex, centroids: LabelCentroids) -> LabelEvidence:
+        return LabelEvidence(
+            self.learners_, self.Y_, classifiers, centroids, self.names_, self.settings_
         )
-        return gather_candidates(
-            X,
-            Z,
-            votes,
-            Neighbors(found, weights),
-            self.Y_,
-            classifiers,
-            centroids,
-            self.settings_.n_by_margin,
-        )
-
-    def _votes(self, found: SearchResult, k: int, own: NDArray[np.int64] | None = None) -> TopK:
-        """Return the labels that neighbours vote for."""
-        weights = neighbor_weights(found, self.settings_.vote_gamma, own)
-        return count_votes(found.ids, weights, self.Y_, min(k, self.n_labels_))
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         X = self.rows_.encode(X)
         return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
 
     def _answer(self, X: csr_matrix, k: int) -> TopK:
-        candidates = self._candidates(X, self.classifiers_, self.label_centroids_)
+        candidates = self._evidence(self.classifiers_, self.label_centroids_).candidates(X)
         scores = self.stacker_.probabilities(candidates, self.label_counts_)
         if self.propensity:
             scores *= self._gains()[np.maximum(candidates.labels, 0)]
         return self._filled(best_candidates(candidates.labels, scores, k))
 
     def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
-        """Half of the reasons are rows that voted, half are features that the classifier likes."""
-        X = self.rows_.encode(X)
-        found, _ = find_neighbors(self.learners_, X, self.settings_.n_neighbors)
-        weights = neighbor_weights(found, self.settings_.vote_gamma)
-        explained = []
-        for row in range(len(top)):
-            voters = Voters(found.ids[row], weights[row], self.Y_)
-            features = FeatureContributions(X[row], self.classifiers_)
-            explanations = []
-            for label, score in top.given(row):
-                reasons = half_and_half(
-                    voters.reasons_for(label), features.reasons_for(label), n_reasons
-                )
-                explanations.append(Explanation(label, score, reasons))
-            explained.append(explanations)
-        return explained
+        """Reasons are rows that voted, features that the classifier likes, and words of names."""
+        evidence = self._evidence(self.classifiers_, self.label_centroids_)
+        return evidence.explanations(self.rows_.encode(X), top, n_reasons)
 
     def _gains(self) -> NDArray[np.float32]:
         """Return what a label counts in PSP@k, as a share of what one without rows would."""

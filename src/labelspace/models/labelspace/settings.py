@@ -51,6 +51,8 @@ class LabelSpaceSettings(Settings):
         Labels that come from votes to a row's candidates: 60.
     n_by_margin : int
         Labels that its classifiers add to these: 20.
+    n_by_name : int
+        Labels that are added because the row has all of their name: 10.
     hard_neighbors, hard_negatives : int
         Neighbours that propose labels for a training row, and how many of these are its hard
         negatives: 30 and 50, but 100 and 100 where rows have 100 features or more on average.
@@ -90,6 +92,7 @@ class LabelSpaceSettings(Settings):
     vote_gamma: float = 20.0
     n_voted: int = 60
     n_by_margin: int = 20
+    n_by_name: int = 10
     hard_neighbors: int = 30
     hard_negatives: int = 50
     update_neighbors: int = 30
@@ -114,6 +117,7 @@ class LabelSpaceSettings(Settings):
         "vote_gamma": [real(0, closed="left")],
         "n_voted": [whole()],
         "n_by_margin": [whole(0)],
+        "n_by_name": [whole(0)],
         "hard_neighbors": [whole()],
         "hard_negatives": [whole()],
         "update_neighbors": [whole()],

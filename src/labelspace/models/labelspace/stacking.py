@@ -21,26 +21,33 @@ trusted where neighbours are near, and classifiers where they are not.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack, vstack
 from scipy.special import logit
 
 from labelspace.calibration import Calibration
+from labelspace.csr import empty_csr
 from labelspace.linear.logistic_regression import PSEUDO_ROWS, logistic_regression
 from labelspace.models.labelspace import _stacking_kernels as kernels
 from labelspace.models.labelspace._boosting_kernels import N_FEATURES
+from labelspace.models.labelspace._name_kernels import WHOLE
 from labelspace.models.labelspace.boosting import BoostedTrees, grow_trees
 from labelspace.models.labelspace.candidates import Candidates
+from labelspace.models.labelspace.name_index import trust
 from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 
 # What held-out rows of corpora of many kinds agree on; the start of learning, and all that there
 # is where rows are too few to hold some out.
-PRIOR = {0: 1.2, 1: 2.7, 2: 0.75}
+PRIOR = {0: 1.2, 1: 2.7, 2: 0.75, 20: 2.5}
 COMPETING = 40  # candidates of a row that are learned from
+HIDDEN = 4  # one label in so many, of the rarest, is learned from as if it had no rows
+ENOUGH = 50  # labels that have no rows but these, from which on there is no need for that
+UNSEEN = (-1.0, 0.0, 0.0, 0.0, 0.0)  # margin, votes and nearness of a label without rows
 SHORT = 30  # candidates of a row that trees look at
 
 
@@ -58,8 +65,8 @@ class Stacker(Storable):
     --------
     >>> import numpy as np
     >>> margins, shares, cosines = np.float32([[[1, -1]], [[0.9, 0.1]], [[0.9, 0.2]]])
-    >>> rows = np.zeros((1, 4), dtype=np.float32)
-    >>> candidates = Candidates(np.array([[3, 7]]), margins, shares, cosines, cosines, shares, rows)
+    >>> known = cosines, shares, np.zeros((1, 2, 5), np.float32), np.zeros((1, 4), np.float32)
+    >>> candidates = Candidates(np.array([[3, 7]]), margins, shares, cosines, *known)
     >>> Stacker().probabilities(candidates, np.array([9] * 8)).round(2)
     array([[0.98, 0.04]], dtype=float32)
     """
@@ -80,7 +87,9 @@ class Stacker(Storable):
     ) -> NDArray[np.float32]:
         """Return the probability of each candidate, (n, n_candidates); 0 where there is none."""
         probabilities = np.zeros(candidates.labels.shape, dtype=np.float32)
-        kernels.weigh_terms(*candidates[:4], label_counts, self.weights, probabilities)
+        kernels.weigh_terms(
+            *candidates[:4], candidates.names, label_counts, self.weights, probabilities
+        )
         if self.trees.n_trees:
             trees = self.trees.splits, self.trees.thresholds, self.trees.values
             short = _shortlist(candidates, probabilities)
@@ -105,6 +114,7 @@ def terms(candidates: Candidates, label_counts: NDArray[np.int64]) -> NDArray[np
         candidates.margins[there],
         candidates.shares[there],
         candidates.cosines[there],
+        candidates.names[there],
         label_counts,
         expanded,
     )
@@ -122,6 +132,8 @@ def learn_stacker(
     candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64], *, n_trees: int = 100
 ) -> Stacker:
     """Return a stacker whose probabilities fit ``Y``, the true labels of the candidates' rows."""
+    if candidates.names.any() and (label_counts[Y.indices] == 0).sum() < ENOUGH:
+        candidates, Y, label_counts = _with_unseen_labels(candidates, Y, label_counts)
     competing, there = _competing(candidates, label_counts)
     if not there.any():
         return Stacker()
@@ -187,6 +199,36 @@ def measure_scores(
     return Calibration(best_candidates(candidates.labels, scores, ranked.k), ranked, Y)
 
 
+def _with_unseen_labels(
+    candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64]
+) -> tuple[Candidates, csr_matrix, NDArray[np.int64]]:
+    """Return the rows twice, the second time as if their rarest labels had no rows at all.
+
+    So it is learned what a name is worth by itself, for labels that come without any row. The
+    stand-ins of labels are numbered from where the labels end.
+    """
+    n_labels = len(label_counts)
+    seen = np.flatnonzero(label_counts)
+    by_count = seen[np.argsort(label_counts[seen], kind="stable")]
+    is_hidden = np.zeros(n_labels + 1, dtype=np.bool_)
+    is_hidden[by_count[: -(-seen.size // HIDDEN)]] = True
+    hidden = is_hidden[candidates.labels]  # the last for those that are none, -1
+    whole = candidates.names[:, :, 0] > WHOLE
+    labels = np.where(hidden, np.where(whole, candidates.labels + n_labels, -1), candidates.labels)
+    names = candidates.names.copy()
+    names[hidden & whole, 3] = trust(np.expm1(names[hidden & whole, 4]), 0.0)
+    parts = zip(candidates[1:6], UNSEEN, strict=True)
+    told = [np.where(hidden, np.float32(nothing), part) for part, nothing in parts]
+    again: list[Any] = [labels, *told, names, candidates.rows]
+    pairs: Iterable[Any] = zip(candidates, again, strict=True)
+    both = [np.concatenate(pair) for pair in pairs]
+    return (
+        Candidates._make(both),
+        csr_matrix(vstack([hstack([Y, empty_csr(*Y.shape)]), hstack([Y, Y])], format="csr")),
+        np.concatenate((label_counts, np.zeros(n_labels, dtype=label_counts.dtype))),
+    )
+
+
 def _competing(
     candidates: Candidates, label_counts: NDArray[np.int64]
 ) -> tuple[Candidates, NDArray[np.bool_]]:
@@ -195,8 +237,9 @@ def _competing(
     k = min(COMPETING, candidates.labels.shape[1])
     places = _shortlist(candidates, prior, k)
     there = places >= 0
-    best = [np.take_along_axis(part, places, axis=1) for part in candidates[:-1]]
-    competing = Candidates._make([*best, candidates.rows])
+    best = [np.take_along_axis(part, places, axis=1) for part in candidates[:-2]]
+    names = np.take_along_axis(candidates.names, places[:, :, np.newaxis], axis=1)
+    competing = Candidates._make([*best, names, candidates.rows])
     return competing._replace(labels=np.where(there, competing.labels, -1)), there
 
 

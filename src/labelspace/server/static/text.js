@@ -195,6 +195,14 @@ const keyOf = (label) =>
 function reasons(why, label) {
   const of = (kind) => why.filter((reason) => reason.kind === kind);
   const parts = [];
+  const named = of("name");
+  if (named.length) {
+    const most = Math.max(...named.map((word) => word.weight));
+    parts.push(
+      element("h3", { text: "Words of its name in your text" }),
+      element("ul", { className: "words" }, ...named.map((word) => wordChip(word, most))),
+    );
+  }
   const words = of("feature");
   if (words.length) {
     const most = Math.max(...words.map((word) => word.weight));

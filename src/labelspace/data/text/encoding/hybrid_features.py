@@ -6,7 +6,7 @@ any encoder. How much they weigh beside the words is chosen on rows held out (``
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -29,6 +29,7 @@ from labelspace.data.text.encoding.resolving import (
 )
 from labelspace.data.text.encoding.text_encoder import PROBES, TextEncoder
 from labelspace.data.text.encoding.weighing import choose_weight
+from labelspace.data.text.features import TextFeatures
 from labelspace.data.text.transformers import Transformer, check_trusted
 from labelspace.errors import DataError, ModelFileError, UsageError
 from labelspace.store import Storable, schema
@@ -105,12 +106,21 @@ class HybridFeatures(Storable):
         return getattr(self.words, "vocabulary_", {})
 
     def fit_transform(
-        self, texts: Iterable[str], Y: csr_matrix | None = None, seed: int = 0
+        self,
+        texts: Iterable[str],
+        Y: csr_matrix | None = None,
+        seed: int = 0,
+        *,
+        words: Collection[str] = (),
     ) -> csr_matrix:
-        """Learn words and weight from texts and their labels; return their rows, float32 CSR."""
+        """Learn words and weight from texts and their labels; return their rows, float32 CSR.
+
+        ``words`` are features however few texts they are in, as in ``TextFeatures``.
+        """
         texts = self._begin(texts)
         job = EncodingJob(self.encoder, self.dim, None if Y is None else Y.shape[0])
-        X = self.words.fit_transform(job.passing(texts))
+        wanted = {"words": words} if isinstance(self.words, TextFeatures) else {}
+        X = self.words.fit_transform(job.passing(texts), **wanted)
         self._n_words = X.shape[1]
         if self.weight is None:
             known = X[:0] if Y is None or Y.shape[0] != X.shape[0] else Y
@@ -125,6 +135,12 @@ class HybridFeatures(Storable):
         if len(texts) < LONG:
             return self._joined(self.words.transform(texts), job.run(texts))
         return self._joined(self.words.transform(job.passing(texts)), job.vectors)
+
+    def words_of(self, texts: Sequence[str]) -> csr_matrix:
+        """Return rows of texts that have their words alone, without vectors."""
+        X = csr_matrix(self.words.transform(texts))
+        shape = (X.shape[0], self._n_words + self.dim)
+        return csr_matrix((X.data, X.indices, X.indptr), shape=shape)
 
     def name_of(self, column: int) -> str:
         """Return the word of one column; the encoder's columns are all called after it."""

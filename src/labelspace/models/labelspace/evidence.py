@@ -1,0 +1,98 @@
+"""All that speaks for a label on a row, held together: spaces, classifiers, centroids and names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from labelspace.ensemble import Learner
+from labelspace.explain import FeatureContributions, Voters, in_equal_parts
+from labelspace.explanation import Explanation, Reason
+from labelspace.models.labelspace.candidates import (
+    Candidates,
+    LabelCentroids,
+    Neighbors,
+    gather_candidates,
+)
+from labelspace.models.labelspace.learners import find_neighbors, neighbor_weights
+from labelspace.models.labelspace.name_index import NameIndex
+from labelspace.models.labelspace.settings import LabelSpaceSettings
+from labelspace.search.result import SearchResult
+from labelspace.search.sparse import SparseIndex
+from labelspace.topk import TopK
+from labelspace.voting import count_votes
+
+
+@dataclass(frozen=True)
+class LabelEvidence:
+    """What is asked about rows; ``Y`` has the labels of the training rows."""
+
+    learners: Sequence[Learner]
+    Y: csr_matrix
+    classifiers: SparseIndex
+    centroids: LabelCentroids
+    names: NameIndex | None
+    settings: LabelSpaceSettings
+
+    def candidates(
+        self,
+        X: csr_matrix,
+        own: NDArray[np.int64] | None = None,
+        groups: NDArray[np.int64] | None = None,
+    ) -> Candidates:
+        """Return the candidates of each row; a row in ``own`` is no neighbour of its group."""
+        told = self.settings
+        found, Z = find_neighbors(self.learners, X, told.n_neighbors)
+        weights = neighbor_weights(found, told.vote_gamma, own, groups)
+        votes = count_votes(found.ids, weights, self.Y, min(told.n_voted, self.Y.shape[1]))
+        return gather_candidates(
+            X,
+            Z,
+            votes,
+            Neighbors(found, weights),
+            self.Y,
+            self.classifiers,
+            self.centroids,
+            self.names,
+            n_by_margin=told.n_by_margin,
+            n_by_name=told.n_by_name,
+        )
+
+    def explanations(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
+        """Return rows that voted, features that classifiers like and words of names, in parts."""
+        found, _ = find_neighbors(self.learners, X, self.settings.n_neighbors)
+        weights = neighbor_weights(found, self.settings.vote_gamma)
+        explained = []
+        for row in range(len(top)):
+            voters = Voters(found.ids[row], weights[row], self.Y)
+            features = FeatureContributions(X[row], self.classifiers)
+            explanations = []
+            for label, score in top.given(row):
+                kinds = [voters.reasons_for(label), features.reasons_for(label)]
+                if self.names is not None:
+                    kinds.append(_name_reasons(self.names, X[row], label))
+                explanations.append(Explanation(label, score, in_equal_parts(kinds, n_reasons)))
+            explained.append(explanations)
+        return explained
+
+
+def vote(
+    found: SearchResult,
+    Y: csr_matrix,
+    k: int,
+    gamma: float,
+    own: NDArray[np.int64] | None = None,
+) -> TopK:
+    """Return the labels that neighbours vote for."""
+    return count_votes(found.ids, neighbor_weights(found, gamma, own), Y, min(k, Y.shape[1]))
+
+
+def _name_reasons(names: NameIndex, row: csr_matrix, label: int) -> list[Reason]:
+    """Return the features of a row that are words of a label's name."""
+    features, weights = names.words_in(row, label)
+    order = np.argsort(-weights, kind="stable")
+    return [Reason("name", int(features[at]), float(weights[at])) for at in order]
