@@ -21,7 +21,7 @@ ALL   := $(VENV)/.all-stamp
 help:
 	@echo "make demo       build a corpus from installed docstrings, train, evaluate, tag sentences"
 	@echo "make test       run every test and every docstring example"
-	@echo "make fuzz       try thousands of changed model folders on every method"
+	@echo "make fuzz       try thousands of changed files, model folders and requests"
 	@echo "make install    make .venv with the core dependencies and the command .venv/bin/labelspace"
 	@echo "make lint       ruff, mypy, the import contract and the floor plan"
 	@echo "make format     let ruff rewrite what it can"
@@ -40,7 +40,7 @@ test: $(ALL)
 	$(BIN)/python -m pytest $(ARGS)
 
 fuzz: $(ALL)
-	$(BIN)/python -m tests.fuzz.model_folders $(ARGS)
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 bench: $(ALL)
 	$(BIN)/python -m benchmarks $(ARGS)

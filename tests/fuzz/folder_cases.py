@@ -9,13 +9,12 @@ from __future__ import annotations
 import copy
 import hashlib
 import io
+import itertools
 import json
-import resource
-import signal
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,10 @@ import numpy as np
 from labelspace import Tagger, models, store
 from labelspace.errors import LabelspaceError
 from labelspace.store.manifest import write_manifest
+from tests.fuzz.mutations import places
+from tests.fuzz.processes import run
 from tests.planted import planted_corpus
 
-LONGEST_SECONDS = 10
 MOST_BYTES = 12 << 30  # of addresses, most of which the libraries only reserve
 TAGGER = "tagger"
 
@@ -56,16 +56,15 @@ def main(methods: str, seed: int, first: int, last: int) -> None:
             made.save(Path(place) / method)
             folders.append((Folder(Path(place) / method), rows))
             use(store.load(Path(place) / method), rows, learn=True)  # compiles what cases run
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-        print("ready", flush=True)
-        for case in range(first, last):
-            folder, rows = folders[case % len(folders)]
-            what, learn = folder.change(np.random.default_rng([seed, case]))
-            print(f"{case} {what}", flush=True)
-            signal.alarm(LONGEST_SECONDS)
-            print(outcome(folder.path, rows, learn), flush=True)
-            signal.alarm(0)
+        numbers = itertools.count(first)
+
+        def make(random: np.random.Generator) -> tuple[str, Callable[[], str]]:
+            folder, rows = folders[next(numbers) % len(folders)]
             folder.restore()
+            what, learn = folder.change(random)
+            return what, lambda: outcome(folder.path, rows, learn)
+
+        run(make, seed, first, last, MOST_BYTES)
 
 
 def outcome(path: Path, rows: Any, learn: bool) -> str:
@@ -224,9 +223,9 @@ def _with_bytes(content: bytes, random: np.random.Generator) -> bytes:
 
 def changed_value(model: dict[str, Any], random: np.random.Generator) -> str:
     """Change a value somewhere in the manifest's model; return what was done."""
-    places = list(_places(model))
-    holder, key = places[random.integers(len(places))]
-    other, other_key = places[random.integers(len(places))]
+    found = list(places(model))
+    holder, key = found[random.integers(len(found))]
+    other, other_key = found[random.integers(len(found))]
     way = random.choice(["scalar", "scalar", "swapped", "removed", "added"])
     before = str(holder[key])[:60]
     if way == "removed":
@@ -239,14 +238,6 @@ def changed_value(model: dict[str, Any], random: np.random.Generator) -> str:
     else:
         holder[key] = copy.deepcopy(SCALARS[random.integers(len(SCALARS))])
     return f"{way} {key}: {before}"
-
-
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, item in list(items):
-        yield value, key
-        if isinstance(item, (dict, list)):
-            yield from _places(item)
 
 
 def _model(method: str) -> tuple[Any, Any]:

@@ -7,14 +7,14 @@ import sys
 import pytest
 
 from tests.fuzz.folder_cases import TAGGER
-from tests.fuzz.model_folders import run_cases
+from tests.fuzz.processes import run_cases
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
 
 
 def test_a_changed_folder_is_refused_or_answers() -> None:
     # One of each kind of index: sparse, lists around centroids, a tree; and texts.
-    report = run_cases(f"one-vs-all,annexml,hierarchicalxc,{TAGGER}", 160)
+    report = run_cases("folder_cases", f"one-vs-all,annexml,hierarchicalxc,{TAGGER}", 160)
     assert report.faults == []
     assert report.counts["refused"] > 60
     assert report.counts["answered"] > 10

@@ -64,7 +64,7 @@ class TaggedCsv(TaggedFormat):
         self._between = between
 
     def write_part(self, file: BinaryIO, rows: Iterable[TaggedRow]) -> None:
-        text = io.TextIOWrapper(file, "utf-8", newline="")
+        text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="")
         writer = csv.writer(text, delimiter=self._delimiter, lineterminator="\n")
         for row in rows:
             scores = [f"{score:.6g}" for score in row.scores]
@@ -77,7 +77,7 @@ class TaggedCsv(TaggedFormat):
         header = io.StringIO()
         writer = csv.writer(header, delimiter=self._delimiter, lineterminator="\n")
         writer.writerow([*self.columns, *self.new_columns])
-        file.write(self._mark + header.getvalue().encode())
+        file.write(self._mark + header.getvalue().encode("utf-8", "replace"))
         super().join(file, parts)
 
     def _joined(self, items: Sequence[str]) -> str:
@@ -142,7 +142,7 @@ class TaggedParquet(TaggedFormat):
             types = list(table.schema.types)
         texts = arrow.list_(arrow.string())
         types += [texts, texts, arrow.list_(arrow.float64())]
-        names = [*self.columns, *self.new_columns]
+        names = [_whole(name) for name in (*self.columns, *self.new_columns)]
         self._arrow = arrow
         self._schema = arrow.schema(list(zip(names, types, strict=True)))
 
@@ -151,7 +151,9 @@ class TaggedParquet(TaggedFormat):
 
         columns: list[list[Any]] = [[] for _ in self._schema]
         for row in rows:
-            cells = row.cells if self._has_types else [_scalar(cell) for cell in row.cells]
+            cells = row.cells
+            if not self._has_types:
+                cells = [None if cell is None else _whole(_scalar(cell) or "") for cell in cells]
             for column, value in zip(columns, [*cells, *row[1:]], strict=True):
                 column.append(value)
         arrays = [
@@ -220,6 +222,11 @@ def _scalar(cell: Any) -> str | None:
     if isinstance(cell, list | tuple | dict):
         return json.dumps(cell, ensure_ascii=False, default=str)
     return as_text(cell)
+
+
+def _whole(text: str) -> str:
+    """Return a text with a mark for each half of a character, as JSON can write it."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _json_cell(cell: Any) -> Any:

@@ -48,7 +48,9 @@ class AnnifFolder(Table):
 
 def documents_in(folder: Path) -> list[Path]:
     """Return the documents of a folder by name; none if no document has subjects beside it."""
-    documents = sorted(path for path in folder.glob("*.txt") if path.name not in _NOT_DOCUMENTS)
+    documents = sorted(
+        path for path in folder.glob("*.txt") if path.name not in _NOT_DOCUMENTS and path.is_file()
+    )
     has_subjects = any(
         document.with_suffix(suffix).is_file() for document in documents for suffix in _SUFFIXES
     )
@@ -60,7 +62,10 @@ _SUFFIXES = (".tsv", ".key")
 
 
 def _content(path: Path) -> str:
-    raw = path.read_bytes()
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); leave it out.") from None
     encoding = encoding_by_mark(raw[:4]) or "utf-8"
     try:
         return raw.decode(encoding)

@@ -35,7 +35,7 @@ class ColumnarTable(Table):
                     self.schema = file.schema
                     sizes = (file.get_batch(i).num_rows for i in range(file.num_record_batches))
                     self.n_rows = sum(sizes)
-        except (self._arrow.ArrowException, OSError) as error:
+        except Exception as error:  # Arrow's own, and those of names that are no UTF-8
             raise self._damaged(error) from None
         n_bytes = path.stat().st_size
         if self.n_rows > max(_MOST_ROWS, n_bytes):
@@ -49,10 +49,11 @@ class ColumnarTable(Table):
         number = 0
         try:
             for batch in self._batches():
+                batch.validate(full=True)  # lest offsets lead outside of the file
                 for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                     number += 1
                     yield number, cells
-        except (self._arrow.ArrowException, OSError) as error:
+        except Exception as error:  # Arrow's own, and those of cells that Python has nothing for
             raise self._damaged(error) from None
 
     def _batches(self) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import itertools
 import json
 import math
 import re
@@ -33,7 +34,7 @@ class ExcelTable(Table):
         with self._workbook() as book:
             filled = []
             for sheet in book.worksheets:
-                found = next(_filled(sheet), None)
+                found = next(self._filled(sheet), None)
                 if found is not None:
                     filled.append((sheet.title, found[1]))
         if not filled:
@@ -48,7 +49,7 @@ class ExcelTable(Table):
     def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
         width = len(self.columns)
         with self._workbook() as book:
-            rows = _filled(book[self._sheet])
+            rows = self._filled(book[self._sheet])
             if self._has_header:
                 next(rows, None)
             for number, cells in rows:
@@ -63,27 +64,48 @@ class ExcelTable(Table):
     @contextlib.contextmanager
     def _workbook(self) -> Iterator[Any]:
         openpyxl = _import_openpyxl(self.path)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # styles that it does not know
-                with zipfile.ZipFile(self.path) as archive:
-                    n_unpacked = sum(member.file_size for member in archive.infolist())
-                check_unpacked(n_unpacked, self.path.stat().st_size, self.path)
-                # By its name, openpyxl would refuse a file that is not called .xlsx.
-                file = self.path.open("rb")
-                book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        except DataError:
-            raise
-        except Exception as error:  # whatever its XML and zip parsers raise
-            raise DataError(
-                f"{self.path} is an Excel file that cannot be read ({str(error)[:100]}); open it "
-                "and save it again, or save it as .csv."
-            ) from None
-        try:
-            yield book
-        finally:
-            book.close()
-            file.close()
+        with self.path.open("rb") as file:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # styles that it does not know
+                    with zipfile.ZipFile(file) as archive:
+                        n_unpacked = sum(member.file_size for member in archive.infolist())
+                    check_unpacked(n_unpacked, self.path.stat().st_size, self.path)
+                    # By its name, openpyxl would refuse a file that is not called .xlsx.
+                    book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            except DataError:
+                raise
+            except Exception as error:  # whatever its XML and zip parsers raise
+                raise self._damaged(error) from None
+            try:
+                yield book
+            finally:
+                book.close()
+
+    def _filled(self, sheet: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """Yield the rows that have anything in them, with their numbers."""
+        if not hasattr(sheet, "iter_rows"):
+            return
+        sheet.reset_dimensions()  # some programs write a wrong size
+        rows = sheet.iter_rows(max_row=MAX_ROWS, values_only=True)
+        for number in itertools.count(1):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    cells = next(rows, None)
+            except Exception as error:  # a sheet is parsed while it is gone through
+                raise self._damaged(error) from None
+            if cells is None:
+                return
+            if any(cell is not None and str(cell).strip() for cell in cells):
+                yield number, cells
+
+    def _damaged(self, error: Exception) -> DataError:
+        why = " ".join(f"{error}".split())[:100] or type(error).__name__
+        return DataError(
+            f"{self.path} is an Excel file that cannot be read ({why}); open it and save it "
+            "again, or save it as .csv."
+        )
 
 
 def write_workbook(file: BinaryIO, rows: Iterable[Sequence[Any]]) -> None:
@@ -128,16 +150,6 @@ def _storable(value: Any) -> Any:
         return None if math.isnan(value) else str(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return _NOT_IN_XML.sub("", text)[:MAX_CELL]
-
-
-def _filled(sheet: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """Yield the rows that have anything in them, with their numbers."""
-    if not hasattr(sheet, "iter_rows"):
-        return
-    sheet.reset_dimensions()  # some programs write a wrong size
-    for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
-        if any(cell is not None and str(cell).strip() for cell in cells):
-            yield number, cells
 
 
 def _plain(cell: Any) -> Any:

@@ -111,6 +111,7 @@ class Fields(Storable):
         return self != Fields()
 
 
+_SHOWN = 40  # characters of a column's name in a sentence
 _SEPARATOR_NAMES = {"": "none", "tab": "\t", "\\t": "\t", "space": " ", "\\n": "\n"}
 
 
@@ -264,5 +265,6 @@ def _find(columns: Sequence[str], name: str, option: str, where: object) -> int:
 
 
 def _listed(columns: Sequence[str]) -> str:
-    shown = ", ".join(columns[:12])
+    cut = (name if len(name) <= _SHOWN else name[: _SHOWN - 1] + "…" for name in columns[:12])
+    shown = " ".join(", ".join(cut).split())
     return f"{shown} and {len(columns) - 12} more" if len(columns) > 12 else shown

@@ -207,6 +207,10 @@ def parse_object(line: str) -> dict[str, Any]:
             f"this is not JSON ({error.msg} at character {error.pos + 1}); "
             "write one whole object per line."
         ) from None
+    except ValueError as error:
+        if "digits" not in str(error):
+            raise
+        raise ValueError("a number has thousands of digits; write a shorter one.") from None
     except RecursionError:
         raise ValueError("the JSON is nested too deeply; write one flat object.") from None
     if not isinstance(row, dict):

@@ -11,6 +11,7 @@ import ast
 import json
 import math
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -164,8 +165,10 @@ def _listed(cell: str) -> list[str]:
         items = json.loads(cell)
     except (ValueError, RecursionError):
         try:
-            items = ast.literal_eval(cell)  # as Python, and pandas, write a list
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of escapes that Python does not know
+                items = ast.literal_eval(cell)  # as Python, and pandas, write a list
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             raise ValueError(
                 f'the labels "{cell[:40]}" are a list that cannot be read; write ["a", "b"].'
             ) from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from labelspace.errors import DataError
 _SAMPLE = 100  # rows whose members are the columns
 _CHUNK = 1 << 16
 _BLANK = " \t\r\n"
+_BETWEEN = re.compile(r"[ \t\r\n,]*")
 
 
 class JsonTable(Table):
@@ -86,15 +88,15 @@ def _in_head(stream: io.BufferedReader, path: Path) -> Iterator[tuple[int, dict[
 def _array(text: io.TextIOWrapper, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of an array as they come; memory holds one and a chunk."""
     parse = json.JSONDecoder().raw_decode
-    buffer, number, chunk = "", 0, _CHUNK
+    buffer, at, number, chunk = "", 0, 0, _CHUNK
     try:
         buffer = text.read(_CHUNK).lstrip(_BLANK)[1:]
         while True:
-            buffer = buffer.lstrip(_BLANK + ",")
-            if buffer.startswith("]"):
+            at = _BETWEEN.match(buffer, at).end()  # type: ignore[union-attr]
+            if buffer.startswith("]", at):
                 return
             try:
-                row, end = parse(buffer)
+                row, end = parse(buffer, at)
             except ValueError as error:
                 more = text.read(chunk)
                 if not more:
@@ -102,13 +104,12 @@ def _array(text: io.TextIOWrapper, path: Path) -> Iterator[tuple[int, dict[str, 
                         f"{path}, row {number + 1}: this is not JSON ({error}); write "
                         '[{"text": "…", "labels": ["…"]}, …] and close the array.'
                     ) from None
-                buffer, chunk = buffer + more, chunk * 2
+                buffer, at, chunk = buffer[at:] + more, 0, chunk * 2
                 continue
-            number, chunk = number + 1, _CHUNK
+            number, chunk, at = number + 1, _CHUNK, end
             if not isinstance(row, dict):
                 raise DataError(f"{path}, row {number}: this is no object; write objects only.")
             yield number, row
-            buffer = buffer[end:]
     except UnicodeDecodeError:
         raise DataError(f"{path}, row {number + 1}: the text is not UTF-8; save it so.") from None
     except RecursionError:

@@ -7,6 +7,7 @@ Concepts that are marked as deprecated are left out.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import defaultdict
 from collections.abc import Iterator
@@ -30,8 +31,11 @@ def read_skos(stream: BufferedReader, path: Path, kind: str) -> Iterator[Entry]:
         ) from None
     graph: Any = Graph()
     logging.getLogger("rdflib").setLevel(logging.ERROR)  # its complaints about odd literals
+    content = stream.read()
+    if kind == "json-ld":
+        content = _without_addresses(content, path)
     try:
-        graph.parse(data=stream.read(), format=kind)
+        graph.parse(data=content, format=kind)
     except Exception as error:  # each of rdflib's parsers raises its own
         first = str(error).strip().splitlines() or [type(error).__name__]
         raise DataError(f"{path} cannot be read as RDF ({first[0][:120]}): mend it.") from None
@@ -46,12 +50,40 @@ def read_skos(stream: BufferedReader, path: Path, kind: str) -> Iterator[Entry]:
         raise DataError(f"{path} has no skos:Concept: give a SKOS vocabulary.")
     for concept in sorted(concepts - gone, key=str):
         names = [
-            LabelName(str(literal), literal.language or "", said == SKOS.prefLabel)
+            LabelName(str(literal), _language(literal), said == SKOS.prefLabel)
             for said in (SKOS.prefLabel, SKOS.altLabel, SKOS.hiddenLabel, SKOS.notation)
             for literal in sorted(graph.objects(concept, said), key=_by_language)
         ]
         yield Entry(str(concept), names, sorted(above[concept] - {str(one) for one in gone}))
 
 
+def _language(literal: Any) -> str:
+    return getattr(literal, "language", None) or ""  # an address has none
+
+
 def _by_language(literal: Any) -> tuple[str, str]:
-    return literal.language or "", str(literal)
+    return _language(literal), str(literal)
+
+
+def _without_addresses(content: bytes, path: Path) -> bytes:
+    """Return JSON-LD as it is, if there is no address in it that rdflib would fetch."""
+    try:
+        whole = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        why = " ".join(f"{error}".split())[:120]
+        raise DataError(f"{path} cannot be read as RDF ({why}): mend it.") from None
+    found = [whole]
+    while found:
+        one = found.pop()
+        if isinstance(one, list):
+            found += one
+        elif isinstance(one, dict):
+            found += one.values()
+            context = one.get("@context")
+            contexts = context if isinstance(context, list) else [context]
+            if "@import" in one or any(isinstance(named, str) for named in contexts):
+                raise DataError(
+                    f"{path} names an address as its @context, which is not fetched: write what "
+                    "is there into the file."
+                )
+    return json.dumps(whole).encode()

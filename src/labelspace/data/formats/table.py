@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
@@ -186,15 +187,15 @@ def distinct_names(cells: Iterable[Any]) -> list[str]:
     >>> distinct_names(["title", "", "title"])
     ['title', 'column 2', 'title (2)']
     """
-    names: list[str] = []
+    names: dict[str, None] = {}
+    times: Counter[str] = Counter()
     for number, cell in enumerate(cells, 1):
         name = stem = as_text(cell).strip() or f"column {number}"
-        again = 1
         while name in names:
-            again += 1
-            name = f"{stem} ({again})"
-        names.append(name)
-    return names
+            times[stem] += 1
+            name = f"{stem} ({times[stem] + 1})"
+        names[name] = None
+    return list(names)
 
 
 def _collect(
@@ -212,15 +213,20 @@ def _collect(
     n_rows = n_kept = 0
     for number, cells in rows:
         try:
-            text = reader.text(cells)
+            text, id_ = reader.text(cells), reader.id(cells)
             labels.add(cells[at_labels] if has_columns else reader.labels(cells))
         except ValueError as error:
             raise DataError(f"{table.path}, {table.place} {number}: {error}") from None
+        except RecursionError:
+            raise DataError(
+                f"{table.path}, {table.place} {number}: a cell is nested too deeply; write a text "
+                "or a list of labels."
+            ) from None
         n_rows += 1
         n_kept += len(text)
         if n_kept <= MAX_KEPT:
             texts.append(text)
-            ids.append(reader.id(cells) or "")
+            ids.append(id_ or "")
         elif texts:
             texts, ids = [], []
     if not n_rows:

@@ -52,7 +52,9 @@ class XcJsonTable(JsonTable):
         )
         for number, row in self._objects():
             targets = row.get(TARGETS) or []
-            if any(type(at) is not int or not 0 <= at < n_labels for at in targets):
+            if not isinstance(targets, list) or any(
+                type(at) is not int or not 0 <= at < n_labels for at in targets
+            ):
                 raise DataError(
                     f'{self.path}, line {number}: "{TARGETS}" has a number that is none of '
                     f"{where}; give the file that belongs to it."
