@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_LISTED, _SHOWN = 40, 40  # names in a sentence, and letters of each
+
 
 class LabelspaceError(ValueError):
     """Root of all errors that a user can cause and mend."""
@@ -47,7 +49,19 @@ def nearest(wrong: str, right: Iterable[str]) -> str:
     >>> nearest("dimm", ["dim", "loss"])
     ": did you mean 'dim'?"
     """
-    close = get_close_matches(wrong, list(right), n=1, cutoff=0.5)
+    right = sorted(right)
+    close = get_close_matches(wrong, right, n=1, cutoff=0.5)
     if close:
-        return f": did you mean '{close[0]}'?"
-    return f": choose one of {', '.join(sorted(right))}."
+        return f": did you mean '{shortened(close[0])}'?"
+    more = f" and {len(right) - _LISTED:,} more" if len(right) > _LISTED else ""
+    return f": choose one of {', '.join(map(shortened, right[:_LISTED]))}{more}."
+
+
+def shortened(name: str) -> str:
+    """Return a name as a sentence has room for it, on one line.
+
+    >>> shortened("a name"), len(shortened(1000 * "a"))
+    ('a name', 40)
+    """
+    name = " ".join(name.split())
+    return name if len(name) <= _SHOWN else name[: _SHOWN - 1] + "…"

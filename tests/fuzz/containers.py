@@ -52,7 +52,7 @@ def _arrays(random: Random) -> bytes:
         elif members[name]:
             try:
                 members[name] = changed_array(members[name], random)[0]
-            except (ValueError, OverflowError, EOFError, SyntaxError, TypeError):
+            except Exception:  # what was changed before is no array any more
                 members[name] = changed_bytes(members[name], random)
     return _zipped(members, random)
 

@@ -189,7 +189,7 @@ def problem_with(sentence: str) -> str | None:
     """Return what is wrong with a sentence of ours; None if nothing is."""
     if _TO_MEMORY in sentence:
         return f"memory: {sentence}"
-    if "\n" in sentence or not 20 < len(sentence) < 700:
+    if "\n" in sentence or not 20 < len(sentence) < 2000:
         return f"no sentence: {sentence!r}"
     return None
 

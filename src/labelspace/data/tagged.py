@@ -100,7 +100,7 @@ class TaggedJson(TaggedFormat):
             scores = [float(f"{score:.6g}") for score in row.scores]
             new = zip(self.new_columns, (row.tags, row.tag_ids, scores), strict=True)
             members = dict(zip(self.columns, map(_json_cell, row.cells), strict=True)) | dict(new)
-            line = json.dumps(members, ensure_ascii=False, default=str)
+            line = _json(members)
             file.write(line.encode("utf-8", "replace") + b"\n")
 
 
@@ -156,11 +156,17 @@ class TaggedParquet(TaggedFormat):
                 cells = [None if cell is None else _whole(_scalar(cell) or "") for cell in cells]
             for column, value in zip(columns, [*cells, *row[1:]], strict=True):
                 column.append(value)
-        arrays = [
-            self._arrow.array(column, type=field.type)
-            for column, field in zip(columns, self._schema, strict=True)
-        ]
-        parquet.write_table(self._arrow.table(arrays, schema=self._schema), file)
+        try:
+            arrays = [
+                self._arrow.array(column, type=field.type)
+                for column, field in zip(columns, self._schema, strict=True)
+            ]
+            parquet.write_table(self._arrow.table(arrays, schema=self._schema), file)
+        except self._arrow.ArrowException as error:
+            why = " ".join(f"{error}".split())[:120]
+            raise DataError(
+                f"A column has a type that Parquet cannot hold ({why}): write .csv or .jsonl."
+            ) from None
 
     def join(self, file: BinaryIO, parts: Sequence[Path]) -> None:
         from pyarrow import parquet
@@ -220,8 +226,17 @@ def _scalar(cell: Any) -> str | None:
     if cell is None:
         return None
     if isinstance(cell, list | tuple | dict):
-        return json.dumps(cell, ensure_ascii=False, default=str)
-    return as_text(cell)
+        return _json(cell)
+    return cell.decode("utf-8", "replace") if isinstance(cell, bytes) else as_text(cell)
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        raise DataError(
+            "A cell is nested too deeply to be written: leave its column out."
+        ) from None
 
 
 def _whole(text: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from labelspace.data import Fields, read_corpus
+from labelspace.data.formats.columnar import ColumnarTable
 from labelspace.data.formats.records import JsonTable
 from labelspace.data.formats.table import distinct_names
 from labelspace.data.formats.vocabulary_file import read_vocabulary
@@ -24,7 +25,11 @@ ROWS = {
     "an id is an object": ({"id": {"a": 1}, "title": "b", "tags": ["c"]}, "line 1: a text is an"),
     "labels are unhashable keys": ({"title": "b", "tags": "[{[1]: 2}]"}, "are a list that cannot"),
     "a column has a long name": ({"a" * 5000: "b"}, "with the columns a{39}…: say with --text"),
-    "targets are a number": ({"uid": "a", "title": "b", "target_ind": 5}, "is no line of lbl.json"),
+    "half a character": ({"title": "b", "tags": ["\ud800"]}, "a label's name has half a charact"),
+    "targets are a number": (
+        {"uid": "a", "title": "b", "target_ind": 5},
+        "is none of the 1 lines of lbl",
+    ),
 }
 
 
@@ -34,6 +39,21 @@ def test_an_odd_row_gets_one_sentence(tmp_path: Path, row: dict[str, Any], sente
     (tmp_path / "trn.json").write_text(json.dumps(row) + "\n")
     with pytest.raises(DataError, match=sentence):
         read_corpus(tmp_path / "trn.json")
+
+
+@pytest.mark.parametrize("title", ["[" * 100_000, '"\\ud800"'])
+def test_an_odd_line_of_labels_gets_one_sentence(tmp_path: Path, title: str) -> None:
+    (tmp_path / "lbl.json").write_text(f'{{"uid": "a", "title": {title}}}\n')
+    (tmp_path / "trn.json").write_text('{"uid": "a", "title": "b", "target_ind": [0]}\n')
+    with pytest.raises(DataError, match=r"lbl\.json, line 1: this is no label"):
+        read_corpus(tmp_path / "trn.json")
+
+
+def test_a_sentence_has_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("title,tags\na,['b']\nc,\"d\n\ne\"\n")
+    with pytest.raises(DataError, match='the labels "d e" are no list'):
+        read_corpus(path, fields=Fields.of(label_separator="list"))
 
 
 def test_a_label_that_is_nested_deeply_is_read_or_refused(tmp_path: Path) -> None:
@@ -91,6 +111,35 @@ def test_an_arrow_file_whose_offsets_lead_outside_is_refused(tmp_path: Path) -> 
     wrong = np.array([0, 2**31 - 1, 8], np.int32).tobytes()
     path.write_bytes(path.read_bytes().replace(offsets, wrong))
     with pytest.raises(DataError, match="Arrow that is damaged"):
+        read_corpus(path)
+
+
+def test_a_column_that_parquet_cannot_hold_is_told(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import feather
+
+    path = tmp_path / "a.feather"
+    nothing = arrow.nulls(1).dictionary_encode()
+    raw = arrow.array([b"\xff"])
+    feather.write_feather(arrow.table({"title": ["a"], "other": nothing, "raw": raw}), path)
+    table = ColumnarTable(path, is_parquet=False)
+    rows = [TaggedRow(cells, [], [], []) for _, cells in table.rows()]
+    with pytest.raises(DataError, match=r"a type that Parquet cannot hold .* write \.csv"):
+        tagged_format(Path("b.parquet"), table, []).write_part(BytesIO(), rows)
+    written = BytesIO()
+    tagged_format(Path("b.csv"), table, []).write_part(written, rows)
+    assert written.getvalue().decode() == "a,,\ufffd,,,\n"
+
+
+def test_a_long_list_of_long_columns_makes_a_short_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    names = ",".join(f"{number}{'x' * 90}" for number in range(500))
+    path.write_text(f"title,{names}\n")
+    with pytest.raises(DataError, match=r"choose one of .*… and 461 more") as told:
+        read_corpus(path, fields=Fields.of(text="Z"))
+    assert len(str(told.value)) < 2000
+    path.write_text(f"0 {'9' * 5000}:1\n")
+    with pytest.raises(DataError, match=r"feature 9{39}… is too large"):
         read_corpus(path)
 
 

@@ -35,6 +35,7 @@ class ColumnarTable(Table):
                     self.schema = file.schema
                     sizes = (file.get_batch(i).num_rows for i in range(file.num_record_batches))
                     self.n_rows = sum(sizes)
+            names = self.schema.names
         except Exception as error:  # Arrow's own, and those of names that are no UTF-8
             raise self._damaged(error) from None
         n_bytes = path.stat().st_size
@@ -43,7 +44,7 @@ class ColumnarTable(Table):
                 f"{path} has {self.n_rows:,} rows in {n_bytes:,} bytes, so that most of them say "
                 "nothing; leave those out."
             )
-        self.columns = distinct_names(self.schema.names)
+        self.columns = distinct_names(names)
 
     def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
         number = 0

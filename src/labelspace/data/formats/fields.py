@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from labelspace.errors import DataError, nearest
+from labelspace.errors import DataError, nearest, shortened
 from labelspace.store import Storable, schema
 
 # Names that say what a column is, in lower case; of several texts the order is that of the table.
@@ -111,7 +111,7 @@ class Fields(Storable):
         return self != Fields()
 
 
-_SHOWN = 40  # characters of a column's name in a sentence
+_LOOKED_AT = 1000  # columns, for the one that was meant
 _SEPARATOR_NAMES = {"": "none", "tab": "\t", "\\t": "\t", "space": " ", "\\n": "\n"}
 
 
@@ -261,10 +261,10 @@ def _find(columns: Sequence[str], name: str, option: str, where: object) -> int:
     folded = [column.strip().casefold() for column in columns]
     if folded.count(name.strip().casefold()) == 1:
         return folded.index(name.strip().casefold())
-    raise DataError(f'{where} has no column "{name}" for {option}{nearest(name, columns)}')
+    told = nearest(name, columns[:_LOOKED_AT])
+    raise DataError(f'{where} has no column "{shortened(name)}" for {option}{told}')
 
 
 def _listed(columns: Sequence[str]) -> str:
-    cut = (name if len(name) <= _SHOWN else name[: _SHOWN - 1] + "…" for name in columns[:12])
-    shown = " ".join(", ".join(cut).split())
+    shown = ", ".join(map(shortened, columns[:12]))
     return f"{shown} and {len(columns) - 12} more" if len(columns) > 12 else shown

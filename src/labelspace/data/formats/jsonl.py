@@ -31,6 +31,7 @@ from scipy.sparse import csr_matrix
 from labelspace.data.corpus import Corpus, build_csr, merge_duplicates
 from labelspace.data.formats.column_spec import ColumnSpec
 from labelspace.data.formats.compression import open_output
+from labelspace.data.formats.label_cells import check_whole
 from labelspace.data.formats.names import (
     FEATURES_FILE,
     LABELS_FILE,
@@ -229,7 +230,7 @@ def _labels(labels: Any) -> Sequence[str | int]:
         elif not label.strip():
             raise ValueError("a label's name is blank; write its name or its number.")
         else:
-            _check_whole(label, "a label's name")
+            check_whole(label, "a label's name")
     return labels
 
 
@@ -253,7 +254,7 @@ def _pairs(features: Any, limit: int) -> tuple[list[str | int], list[float]]:
         elif key.startswith("-") and key[1:].isdigit():
             _check_index(int(key[:20]), "feature", limit)
         else:
-            _check_whole(key, "a feature's name")
+            check_whole(key, "a feature's name")
         if type(value) not in (int, float):
             raise ValueError(f"the value of feature {key!r} is {_kind(value)}; write a number.")
         if not abs(value) < _TOO_LARGE:
@@ -264,12 +265,6 @@ def _pairs(features: Any, limit: int) -> tuple[list[str | int], list[float]]:
         keys.append(key)
         values.append(value)
     return keys, values
-
-
-def _check_whole(name: str, what: str) -> None:
-    """Raise if a name has half a character, as JSON can write it; no file can hold it."""
-    if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
-        raise ValueError(f"{what} has half a character; write it as a whole one.")
 
 
 def _check_index(index: int, what: str, limit: int) -> None:

@@ -15,6 +15,8 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from labelspace.errors import shortened
+
 SAMPLE = 1000  # cells that are looked at before the separator is decided
 NONE, LIST, BLANK = "none", "list", " "
 _PLAIN = (";", "|", ",")
@@ -42,8 +44,8 @@ def find_separator(cells: Iterable[str]) -> str:
     if any(re.search(r">\s+<", cell) and _URIS.fullmatch(cell) for cell in filled):
         word = next(cell for cell in filled if not _URIS.fullmatch(cell))
         raise ValueError(
-            f'labels are URIs with blanks between in some cells, but not in "{word[:40]}"; mend '
-            "these, or say with --label-separator what separates labels."
+            f'labels are URIs with blanks between in some cells, but not in "{shortened(word)}"; '
+            "mend these, or say with --label-separator what separates labels."
         )
     return _between(filled)
 
@@ -103,7 +105,7 @@ class LabelSplitter:
         if self.separator == BLANK:
             if not self._is_sure and not _URIS.fullmatch(cell):
                 raise ValueError(
-                    f'the labels "{cell[:40]}" are no URIs, but cells before are; give '
+                    f'the labels "{shortened(cell)}" are no URIs, but cells before are; give '
                     "--label-separator with what separates labels."
                 )
             return [word[1:-1] if word[0] == "<" else word for word in cell.split()]
@@ -124,7 +126,7 @@ class LabelSplitter:
         for mark in marks:
             if mark in cell:
                 raise ValueError(
-                    f'the labels "{cell[:40]}" have "{mark}" in them, but all cells before '
+                    f'the labels "{shortened(cell)}" have "{mark}" in them, but all cells before '
                     f'{before}; give --label-separator "{mark}" or '
                     f'--label-separator "{self.separator or NONE}".'
                 )
@@ -143,7 +145,15 @@ def is_set(cell: Any) -> bool:
         return True
     if word in _FALSE:
         return False
-    raise ValueError(f'"{str(cell)[:40]}" is neither 0 nor 1, as the cell of a label column is.')
+    raise ValueError(
+        f'"{shortened(str(cell))}" is neither 0 nor 1, as the cell of a label column is.'
+    )
+
+
+def check_whole(name: str, what: str) -> None:
+    """Raise if a name has half a character, as JSON can write it; no file can hold it."""
+    if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise ValueError(f"{what} has half a character; write it as a whole one.")
 
 
 def _between(cells: list[str]) -> str:
@@ -159,7 +169,8 @@ def _between(cells: list[str]) -> str:
 def _listed(cell: str) -> list[str]:
     if not cell.startswith("["):
         raise ValueError(
-            f'the labels "{cell[:40]}" are no list, but cells before are; write them as ["a", "b"].'
+            f'the labels "{shortened(cell)}" are no list, but cells before are; write them as '
+            '["a", "b"].'
         )
     try:
         items = json.loads(cell)
@@ -170,7 +181,7 @@ def _listed(cell: str) -> list[str]:
                 items = ast.literal_eval(cell)  # as Python, and pandas, write a list
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             raise ValueError(
-                f'the labels "{cell[:40]}" are a list that cannot be read; write ["a", "b"].'
+                f'the labels "{shortened(cell)}" are a list that cannot be read; write ["a", "b"].'
             ) from None
     return [label for item in items if (label := _label_of(item))]
 

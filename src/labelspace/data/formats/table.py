@@ -15,7 +15,7 @@ import numpy as np
 from labelspace.data.corpus import Corpus, build_csr
 from labelspace.data.formats.column_spec import ColumnSpec
 from labelspace.data.formats.fields import Fields, Roles, find_roles
-from labelspace.data.formats.label_cells import SAMPLE, LabelSplitter, is_set
+from labelspace.data.formats.label_cells import SAMPLE, LabelSplitter, check_whole, is_set
 from labelspace.data.formats.names import LABELS_FILE, NameFile
 from labelspace.data.formats.streamed import Streamed
 from labelspace.data.formats.word_rows import WordRows
@@ -115,9 +115,13 @@ class CellReader:
         """Return the row's labels as they stand."""
         if self.roles.labels is not None:
             cell = cells[self.roles.labels]
-            return self.splitter.split(_decoded(cell) if isinstance(cell, bytes) else cell)
-        set_columns = zip(self._names, self.roles.label_columns, strict=True)
-        return [name for name, at in set_columns if is_set(cells[at])]
+            found = self.splitter.split(_decoded(cell) if isinstance(cell, bytes) else cell)
+        else:
+            set_columns = zip(self._names, self.roles.label_columns, strict=True)
+            found = [name for name, at in set_columns if is_set(cells[at])]
+        for label in found:
+            check_whole(label, "a label's name")
+        return found
 
     def id(self, cells: Sequence[Any]) -> str | None:
         """Return the row's id; None where the table has none."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from labelspace import threads
 from labelspace.data.formats import _xc_kernels as kernels
+from labelspace.errors import shortened
 
 BLOCK_SIZE = 1 << 20
 
@@ -116,7 +117,7 @@ def parse_error(block: Block, limits: ColumnLimits) -> tuple[int, str]:
     word = rb"[^\s,]*" if block.status <= kernels.LABEL_TOO_LARGE else rb"\S*"
     match = re.compile(word).match(block.text, offset)
     token = match.group().decode(errors="replace") if match else ""
-    index = token.partition(":")[0]
+    index = shortened(token.partition(":")[0])
     token = token if len(token) <= 40 else token[:37] + "..."
     if block.status == kernels.BAD_VALUE and re.search(r":[+-]?(nan|inf)", token, re.IGNORECASE):
         return line, f'the value of "{token}" is not finite; replace it or leave it out.'

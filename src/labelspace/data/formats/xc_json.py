@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from labelspace.data.formats.compression import SUFFIXES, open_input
+from labelspace.data.formats.label_cells import check_whole
 from labelspace.data.formats.names import MAX_INDEX, NameFile
 from labelspace.data.formats.records import JsonTable
 from labelspace.errors import DataError
@@ -78,7 +79,8 @@ def _read_labels(corpus: Path) -> NameFile | None:
                 label = json.loads(raw)
                 names.append(str(label.get("title") or label["uid"]))
                 keys.append(str(label.get("uid", number - 1)))
-            except (ValueError, KeyError, AttributeError):
+                check_whole(names[-1] + keys[-1], "the label")
+            except (ValueError, KeyError, AttributeError, RecursionError):
                 raise DataError(
                     f'{path}, line {number}: this is no label; write {{"uid": …, "title": …}}.'
                 ) from None
