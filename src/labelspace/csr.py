@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix
+
+# Columns that nearly all rows have are handled by BLAS where they are so many, in so many rows.
+_FEWEST_DENSE, _FEWEST_DENSE_ROWS, _FULL = 64, 200, 0.9
 
 
 def canonical(matrix: csr_matrix) -> csr_matrix:
@@ -28,6 +32,44 @@ def canonical(matrix: csr_matrix) -> csr_matrix:
         indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
         matrix = csr_matrix((matrix.data, indices, indptr), shape=matrix.shape)
     return matrix
+
+
+def dense_tail(X: csr_matrix) -> int:
+    """Return how many of the last columns nearly all rows have: vectors of an encoder, say.
+
+    Fewer than 64, or of few rows, are not worth a way of their own.
+
+    >>> words, vectors = np.eye(300, 5), np.ones((300, 100))
+    >>> dense_tail(csr_matrix(np.hstack((words, vectors)))), dense_tail(csr_matrix(words))
+    (100, 0)
+    """
+    n_rows = np.count_nonzero(np.diff(X.indptr))
+    if n_rows < _FEWEST_DENSE_ROWS or X.nnz < _FEWEST_DENSE * n_rows * _FULL:
+        return 0
+    is_thin = np.bincount(X.indices, minlength=X.shape[1]) < _FULL * n_rows
+    last_thin = np.flatnonzero(is_thin)[-1:]
+    n_dense = X.shape[1] - (int(last_thin[0]) + 1 if last_thin.size else 0)
+    return n_dense if n_dense >= _FEWEST_DENSE else 0
+
+
+def split_dense(X: csr_matrix, n_dense: int) -> tuple[csr_matrix, NDArray[np.float32]]:
+    """Return the columns before the last ``n_dense``, and these as an array.
+
+    >>> sparse, dense = split_dense(csr_matrix([[1.0, 0.0, 2.0], [0.0, 3.0, 4.0]]), 2)
+    >>> sparse.toarray().tolist(), dense.tolist()
+    ([[1.0], [0.0]], [[0.0, 2.0], [3.0, 4.0]])
+    """
+    n_sparse = X.shape[1] - n_dense
+    is_dense = X.indices >= n_sparse
+    dense = np.zeros((X.shape[0], n_dense), dtype=np.float32)
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[is_dense]
+    dense[rows, X.indices[is_dense] - n_sparse] = X.data[is_dense]
+    ends = np.concatenate(([0], np.cumsum(~is_dense)))[X.indptr]
+    sparse = csr_matrix(
+        (X.data[~is_dense], X.indices[~is_dense], ends.astype(X.indptr.dtype)),
+        shape=(X.shape[0], n_sparse),
+    )
+    return sparse, dense
 
 
 def as_given(matrix: csr_matrix, is_array: bool) -> Any:

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelspace import threads
 from labelspace.base import LabelRanker
+from labelspace.csr import split_dense
 from labelspace.data.rows import is_matrix, one_text
 from labelspace.data.text.excerpts import Excerpts
 from labelspace.errors import UsageError
@@ -197,15 +198,21 @@ class FeatureContributions:
     """
 
     def __init__(self, row: csr_matrix, classifiers: SparseIndex) -> None:
-        self.row = row
-        self._weights = csc_matrix(classifiers.inverted[row.indices])
+        self.row, self._dense, self._dense_weights = row, None, classifiers.dense
+        if self._dense_weights is not None:
+            self.row, self._dense = split_dense(row, classifiers.n_dense)
+        self._weights = csc_matrix(classifiers.inverted[self.row.indices])
 
     def reasons_for(self, label: int) -> list[Reason]:
-        """Return the features that speak for ``label``."""
+        """Return the features that speak for ``label``; the last, dense ones as one of them."""
         column = _column(self._weights, label)
         spoke = self._weights.indices[column]
+        features = self.row.indices[spoke]
         parts = self.row.data[spoke] * self._weights.data[column]
-        return _largest_first("feature", self.row.indices[spoke][parts > 0], parts[parts > 0])
+        if self._dense is not None and self._dense_weights is not None:
+            together = self._dense[0] @ self._dense_weights[:, label]
+            features, parts = np.append(features, self.row.shape[1]), np.append(parts, together)
+        return _largest_first("feature", features[parts > 0], parts[parts > 0])
 
 
 def in_equal_parts(kinds: Sequence[list[Reason]], n_reasons: int) -> list[Reason]:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from labelspace.csr import dense_tail, split_dense
 from labelspace.graph.label_knn import LabelGraph
 from labelspace.linear import _contrastive_kernels as kernels
 from labelspace.linear.contrastive_loss import contrast
@@ -70,7 +71,7 @@ def train_map(
     V = rng.standard_normal((X.shape[1], settings.dim), dtype=np.float32)
     V /= np.float32(np.sqrt(settings.dim))
     V[np.bincount(X.indices, minlength=X.shape[1]) == 0] = 0.0
-    step = MapStep(X, V)
+    step = MapStep(X, V, dense_tail(X))
     labels = LabelStep(Y, settings, _starting_labels(X, Y, V)) if settings.label_weight else None
     for anchors, partners, progress in batches(X, graph, settings, rng):
         ignored = alike(Y, anchors, partners)
@@ -125,10 +126,16 @@ def alike(
 
 
 class MapStep:
-    """Encodes rows of ``X`` by ``V`` and moves ``V`` by AdaGrad, touching only what they have."""
+    """Encodes rows of ``X`` by ``V`` and moves ``V`` by AdaGrad, touching only what they have.
 
-    def __init__(self, X: csr_matrix, V: NDArray[np.float32]) -> None:
+    The last ``n_dense`` columns of ``X``, which all rows have, are multiplied by BLAS.
+    """
+
+    def __init__(self, X: csr_matrix, V: NDArray[np.float32], n_dense: int = 0) -> None:
         self._X = X
+        self._dense: NDArray[np.float32] | None = None
+        if n_dense:
+            self._X, self._dense = split_dense(X, n_dense)
         self._V = V
         self._squares = np.ones(V.shape[0], dtype=np.float32)
         self._position = np.full(V.shape[0], -1, dtype=np.int32)
@@ -140,6 +147,8 @@ class MapStep:
         Z = np.empty((rows.size, self._V.shape[1]), dtype=np.float32)
         X = self._X
         kernels.encode_rows(X.indptr, X.indices, X.data, rows, self._V, Z)
+        if self._dense is not None:
+            Z += self._dense[rows] @ self._V[X.shape[1] :]
         return Z
 
     def descend(self, gradient: NDArray[np.float32], learning_rate: float) -> None:
@@ -156,6 +165,17 @@ class MapStep:
             self._V,
             self._squares,
         )
+        if self._dense is not None:
+            self._descend_dense(gradient, learning_rate)
+
+    def _descend_dense(self, gradient: NDArray[np.float32], learning_rate: float) -> None:
+        """Take the same step for the columns that all rows have."""
+        n_sparse = self._X.shape[1]
+        assert self._dense is not None
+        total = self._dense[self._rows].T @ gradient
+        squares = self._squares[n_sparse:]
+        squares += np.square(total).mean(axis=1)
+        self._V[n_sparse:] -= np.float32(learning_rate) / np.sqrt(squares)[:, np.newaxis] * total
 
 
 class LabelStep:

@@ -27,6 +27,21 @@ def search(indptr, indices, data, key_ptr, key_ids, key_values, offsets, first, 
 
 
 @njit(cache=True, nogil=True)
+def search_from(
+    indptr, indices, data, key_ptr, key_ids, key_values, totals, first, last, ids, scores
+):
+    """Do the same where each row has a score of its own for each key, which is added to."""
+    for row in range(first, last):
+        own = totals[row]
+        for at in range(indptr[row], indptr[row + 1]):
+            value = data[at]
+            feature = indices[at]
+            for place in range(key_ptr[feature], key_ptr[feature + 1]):
+                own[key_ids[place]] += value * key_values[place]
+        _keep_largest(own, ids[row], scores[row])
+
+
+@njit(cache=True, nogil=True)
 def _keep_largest(totals, ids, scores):
     """Keep a sorted list of the largest; keys come in order, so a tie leaves the earlier one."""
     k = ids.shape[0]

@@ -4,23 +4,30 @@ The keys (label weights, or training rows) are kept as an inverted index: for ea
 keys that have it and their values. A query walks the lists of its own features only and adds up
 into one score per key, so its cost is the number of matching entries and its memory one number
 per key and thread, however many rows are asked.
+
+Features that all keys have, such as the vector of an encoder, would make these lists as long as
+there are keys. They are kept as an array instead, which BLAS multiplies.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack
 
 from labelspace import threads
+from labelspace.csr import split_dense
 from labelspace.search import _sparse_kernels
 from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 
 # Rows for which another thread is worth its while.
 _FEW_ROWS = 8
+# Products of rows and keys that are held at a time.
+_NUMBERS_AT_ONCE = 1 << 24
 
 
 class SparseIndex(Storable):
@@ -31,11 +38,14 @@ class SparseIndex(Storable):
     keys : csr_matrix of shape (n_keys, n_features)
     offsets : ndarray of shape (n_keys,), optional
         Added to each key's inner product, such as the bias of a linear classifier.
+    n_dense : int, default=0
+        How many of the last features all keys may have.
 
     Attributes
     ----------
-    inverted : csr_matrix of shape (n_features, n_keys)
+    inverted : csr_matrix of shape (n_features - n_dense, n_keys)
     offsets : ndarray of shape (n_keys,)
+    dense : ndarray of shape (n_dense, n_keys), or None
 
     Examples
     --------
@@ -46,11 +56,22 @@ class SparseIndex(Storable):
     """
 
     _schema: ClassVar[schema.Schema] = {
-        "inverted": schema.csr("float32", "n_features", "n_keys"),
+        "inverted": schema.csr("float32", "n_sparse", "n_keys"),
         "offsets": schema.array("float32", "n_keys"),
+        "dense": schema.maybe(schema.array("float16", "n_dense", "n_keys")),
     }
 
-    def __init__(self, keys: csr_matrix, offsets: NDArray[np.float32] | None = None) -> None:
+    dense: NDArray[np.float32] | None = None
+
+    def __init__(
+        self,
+        keys: csr_matrix,
+        offsets: NDArray[np.float32] | None = None,
+        n_dense: int = 0,
+    ) -> None:
+        if n_dense:
+            keys, dense = split_dense(keys, n_dense)
+            self.dense = np.ascontiguousarray(dense.T)
         inverted = csr_matrix(keys.T.tocsr(), dtype=np.float32)
         inverted.sort_indices()
         self.inverted = inverted
@@ -63,13 +84,22 @@ class SparseIndex(Storable):
         return self.offsets.shape[0]
 
     @property
+    def n_dense(self) -> int:
+        return 0 if self.dense is None else len(self.dense)
+
+    @property
     def keys(self) -> csr_matrix:
         """The keys as rows again, in a new matrix."""
-        return csr_matrix(self.inverted.T)
+        return self._rows(csr_matrix(self.inverted.T), slice(None))
 
     def some(self, ids: NDArray[np.integer]) -> tuple[csr_matrix, NDArray[np.float32]]:
         """Return some keys as rows, and their offsets."""
-        return csr_matrix(self.inverted[:, ids].T), self.offsets[ids]
+        return self._rows(csr_matrix(self.inverted[:, ids].T), ids), self.offsets[ids]
+
+    def _rows(self, sparse: csr_matrix, ids: Any) -> csr_matrix:
+        if self.dense is None:
+            return sparse
+        return csr_matrix(hstack((sparse, csr_matrix(self.dense[:, ids].T)), format="csr"))
 
     def put(self, ids: NDArray[np.integer], keys: csr_matrix, offsets: NDArray[np.float32]) -> None:
         """Replace the keys of ``ids``, ascending; those beyond the last key are added.
@@ -88,10 +118,16 @@ class SparseIndex(Storable):
         kept = csr_matrix(
             (self.inverted.data[stays], self.inverted.indices[stays], ends), shape=shape
         )
-        put = SparseIndex(keys).inverted
+        new = SparseIndex(keys, n_dense=self.n_dense)
+        put = new.inverted
         self.inverted = csr_matrix(
             kept + csr_matrix((put.data, ids[put.indices], put.indptr), shape)
         )
+        if self.dense is not None and new.dense is not None:
+            wider = np.zeros((self.n_dense, n_keys), dtype=np.float32)
+            wider[:, : self.n_keys] = self.dense
+            wider[:, ids] = new.dense
+            self.dense = wider
         longer = np.zeros(n_keys, dtype=np.float32)
         longer[: self.n_keys] = self.offsets
         longer[ids] = offsets
@@ -105,6 +141,8 @@ class SparseIndex(Storable):
         found = TopK.empty(X.shape[0], min(k, self.n_keys))
         if not found.k:
             return found
+        if self.dense is not None:
+            return self._search_both(X, found)
         data = np.ascontiguousarray(X.data, dtype=np.float32)
         lists = (self.inverted.indptr, self.inverted.indices, self.inverted.data, self.offsets)
 
@@ -115,3 +153,45 @@ class SparseIndex(Storable):
 
         threads.deal(search, X.shape[0], _FEW_ROWS)
         return found
+
+    def dense_products(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return what the last features add up to for all keys, with the offsets."""
+        assert self.dense is not None
+        products = vectors @ self.dense
+        products += self.offsets
+        return products
+
+    def _search_both(self, X: csr_matrix, found: TopK) -> TopK:
+        """Search some rows at a time, from the products of their last features on."""
+        lists = self.inverted.indptr, self.inverted.indices, self.inverted.data
+        size = max(_NUMBERS_AT_ONCE // self.n_keys, 1)
+        for start in range(0, X.shape[0], size):
+            sparse, vectors = split_dense(csr_matrix(X[start : start + size]), self.n_dense)
+            given = sparse.indptr, sparse.indices, np.asarray(sparse.data, dtype=np.float32)
+            totals = self.dense_products(vectors)
+            best = found.labels[start : start + size], found.scores[start : start + size]
+            search = partial(_search_from, given, lists, totals, best)
+            threads.deal(search, len(totals), _FEW_ROWS)
+        return found
+
+    def _to_state(self) -> dict[str, Any]:
+        state = super()._to_state()
+        if self.dense is not None:
+            state["dense"] = self.dense.astype(np.float16)
+        return state
+
+    @classmethod
+    def _from_state(cls, state: dict[str, Any]) -> SparseIndex:
+        made: SparseIndex = super()._from_state(state)
+        if made.dense is not None:
+            made.dense = made.dense.astype(np.float32)
+        return made
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        sizes.settle("n_features", sizes.known["n_sparse"] + sizes.known.get("n_dense", 0))
+
+
+def _search_from(given: Any, lists: Any, totals: Any, best: Any, first: int, last: int) -> None:
+    _sparse_kernels.search_from(*given, *lists, totals, first, last, *best)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from labelspace.base import LabelRanker
+from labelspace.csr import dense_tail
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import Voters
 from labelspace.explanation import Explanation
@@ -90,12 +91,13 @@ class NearestNeighbors(LabelRanker):
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.rows_ = UnitRows(idf=self.idf).learn(X)
-        self.index_ = SparseIndex(self.rows_.encode(X))
+        self.index_ = SparseIndex(self.rows_.encode(X), n_dense=dense_tail(X))
         self.Y_ = Y
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Put the rows into the index; feature weights stay as they were learned first."""
-        self.index_ = SparseIndex(vstack([self.index_.keys, self.rows_.encode(X)], format="csr"))
+        keys = vstack([self.index_.keys, self.rows_.encode(X)], format="csr")
+        self.index_ = SparseIndex(keys, n_dense=self.index_.n_dense)
         self.Y_ = with_rows(self.Y_, Y)
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:

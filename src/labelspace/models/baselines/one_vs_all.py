@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
 from labelspace.base import LabelRanker
+from labelspace.csr import dense_tail
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import FeatureContributions
 from labelspace.explanation import Explanation
@@ -146,7 +147,7 @@ class OneVsAll(LabelRanker):
             n_threads=self.n_threads,
             seed=seed,
         )
-        return SparseIndex(weights, biases), n_iter
+        return SparseIndex(weights, biases, dense_tail(Z)), n_iter
 
     def _best_C(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> float:
         def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:

@@ -145,7 +145,7 @@ class HybridFeatures(Storable):
     def name_of(self, column: int) -> str:
         """Return the word of one column; the encoder's columns are all called after it."""
         if column >= self._n_words:
-            return f"({self.name} {column - self._n_words})"
+            return f"({self.name})"
         return str(self.words.name_of(column))
 
     def _begin(self, texts: Iterable[str]) -> Iterable[str]:

@@ -1,0 +1,102 @@
+"""Columns that all rows have, multiplied by BLAS: the same answers by another way."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, random
+
+from labelspace import store
+from labelspace.csr import dense_tail, split_dense
+from labelspace.explain import FeatureContributions
+from labelspace.linear.contrastive import MapStep
+from labelspace.models import NearestNeighbors, OneVsAll
+from labelspace.search.sparse import SparseIndex
+from labelspace.topk import TopK
+
+
+def _rows(n_rows: int = 300, n_dense: int = 70) -> csr_matrix:
+    rng = np.random.default_rng(0)
+    words = random(n_rows, 40, density=0.1, random_state=0, dtype=np.float32).toarray()
+    vectors = rng.standard_normal((n_rows, n_dense)).astype(np.float32)
+    return csr_matrix(np.hstack((words, vectors)))
+
+
+def test_vectors_are_told_from_words() -> None:
+    X = _rows()
+    assert dense_tail(X) == 70
+    assert dense_tail(csr_matrix(X[:, ::-1])) == 0  # at the beginning they are no tail
+    assert dense_tail(csr_matrix(X[:100])) == 0
+    assert dense_tail(csr_matrix((300, 500))) == 0
+    blank = X.tolil()
+    blank[:10] = 0
+    assert dense_tail(csr_matrix(blank)) == 70  # a blank text has no vector
+
+
+def test_split_rows_are_the_same_rows() -> None:
+    X = _rows()
+    sparse, dense = split_dense(X, 70)
+    np.testing.assert_array_equal(np.hstack((sparse.toarray(), dense)), X.toarray())
+
+
+def test_a_step_by_blas_is_the_step_of_the_kernel() -> None:
+    X, rng = _rows(), np.random.default_rng(1)
+    V = rng.standard_normal((X.shape[1], 8)).astype(np.float32)
+    plain, split = V.copy(), V.copy()
+    steps = MapStep(X, plain), MapStep(X, split, 70)
+    rows = np.array([3, 7, 7, 250])
+    for _ in range(3):
+        by_kernel, by_blas = (step.encode(rows) for step in steps)
+        np.testing.assert_allclose(by_blas, by_kernel, rtol=1e-3, atol=1e-4)
+        gradient = rng.standard_normal(by_kernel.shape).astype(np.float32)
+        for step in steps:
+            step.descend(gradient, 0.1)
+        np.testing.assert_allclose(split, plain, rtol=1e-3, atol=1e-4)
+    assert not np.allclose(plain, V)
+
+
+def test_an_index_with_dense_features_answers_as_one_without(tmp_path: Path) -> None:
+    X, rng = _rows(), np.random.default_rng(2)
+    offsets = rng.standard_normal(300).astype(np.float32)
+    plain, split = SparseIndex(X, offsets), SparseIndex(X, offsets, n_dense=70)
+    assert split.inverted.shape == (40, 300)
+    asked = csr_matrix(X[:20])
+    _assert_same(split.search(asked, 5), plain.search(asked, 5))
+    np.testing.assert_array_equal(split.keys.toarray(), X.toarray())
+    ids = np.array([3, 300])
+    for index in (plain, split):
+        index.put(ids, csr_matrix(X[[5, 6]]), np.zeros(2, dtype=np.float32))
+    _assert_same(split.search(asked, 5), plain.search(asked, 5))
+    np.testing.assert_array_equal(split.some(ids)[0].toarray(), X[[5, 6]].toarray())
+    store.save(split, tmp_path / "index")
+    again = store.load(tmp_path / "index")
+    np.testing.assert_allclose(again.dense, split.dense, atol=2e-3)
+
+
+def _assert_same(one: TopK, other: TopK) -> None:
+    np.testing.assert_array_equal(one.labels, other.labels)
+    np.testing.assert_allclose(one.scores, other.scores, rtol=1e-4, atol=1e-4)
+
+
+def test_what_a_vector_adds_is_one_reason() -> None:
+    X = _rows()
+    split = FeatureContributions(csr_matrix(X[0]), SparseIndex(X, n_dense=70))
+    reasons = {reason.id: reason.weight for reason in split.reasons_for(0)}
+    vector = X[0, 40:].toarray()
+    assert max(reasons) == 40
+    np.testing.assert_allclose(reasons[40], np.square(vector).sum(), rtol=1e-4)
+
+
+def test_methods_answer_the_same_whichever_way_vectors_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = _rows()
+    Y = csr_matrix(np.eye(7, dtype=np.float32)[np.argmax(X[:, 40:47].toarray(), axis=1)])
+    for kind in (NearestNeighbors, OneVsAll):
+        by_blas = kind(random_state=0).fit(X, Y)
+        assert by_blas.index_.n_dense == 70
+        monkeypatch.setattr(sys.modules[kind.__module__], "dense_tail", lambda X: 0)
+        plain = kind(random_state=0).fit(X, Y)
+        assert plain.index_.n_dense == 0
+        _assert_same(by_blas.predict_topk(X, 3), plain.predict_topk(X, 3))
