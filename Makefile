@@ -16,12 +16,13 @@ ALL   := $(VENV)/.all-stamp
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help install demo test fuzz bench lint format docs lock clean distclean
+.PHONY: help install demo test fuzz kill bench lint format docs lock clean distclean
 
 help:
 	@echo "make demo       build a corpus from installed docstrings, train, evaluate, tag sentences"
 	@echo "make test       run every test and every docstring example"
 	@echo "make fuzz       try thousands of changed files, model folders and requests"
+	@echo "make kill       kill every verb at random and planned moments, and fill its disk"
 	@echo "make install    make .venv with the core dependencies and the command .venv/bin/labelspace"
 	@echo "make lint       ruff, mypy, the import contract and the floor plan"
 	@echo "make format     let ruff rewrite what it can"
@@ -41,6 +42,9 @@ test: $(ALL)
 
 fuzz: $(ALL)
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+kill: $(ALL)
+	$(BIN)/python -m tests.kill $(ARGS)
 
 bench: $(ALL)
 	$(BIN)/python -m benchmarks $(ARGS)

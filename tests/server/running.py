@@ -17,26 +17,20 @@ TOKEN = "a token for tests"
 START_SECONDS = 90
 
 
-class Running:
-    """Starts ``labelspace serve`` and waits until it answers."""
+class Client:
+    """Asks a server of this machine."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
-        self.port = _free_port()
-        self.address = f"http://127.0.0.1:{self.port}"
-        self.log = folder.parent / f"serve-{self.port}.log"
-        command = [sys.executable, "-m", "labelspace", "serve", str(folder)]
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                [*command, "--port", str(self.port), *options], stdout=log, stderr=log
-            )
-        ends = time.monotonic() + START_SECONDS
-        while self.process.poll() is None and time.monotonic() < ends:
-            try:
-                if self.ask("GET", "/readyz")[0] == 200:
-                    return
-            except OSError:
-                time.sleep(0.05)
-        raise AssertionError(f"The server did not start: {self.log.read_text()}")
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.address = f"http://127.0.0.1:{port}"
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the server answers."""
+        try:
+            return self.ask("GET", "/readyz")[0] == 200
+        except OSError:
+            return False
 
     def ask(
         self, method: str, path: str, body: Any = None, timeout: float = 60, **headers: str
@@ -79,6 +73,25 @@ class Running:
                     received += block
             return received
 
+
+class Running(Client):
+    """Starts ``labelspace serve`` and waits until it answers."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        super().__init__(free_port())
+        self.log = folder.parent / f"serve-{self.port}.log"
+        command = [sys.executable, "-m", "labelspace", "serve", str(folder)]
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [*command, "--port", str(self.port), *options], stdout=log, stderr=log
+            )
+        ends = time.monotonic() + START_SECONDS
+        while self.process.poll() is None and time.monotonic() < ends:
+            if self.is_ready:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"The server did not start: {self.log.read_text()}")
+
     def memory(self) -> int:
         """Return the resident memory in KiB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -103,7 +116,8 @@ def until(condition: Any, seconds: float = 60) -> None:
         time.sleep(0.05)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -93,6 +93,7 @@ class Journal:
                 np.savez(file, labels=answer.labels.astype(np.int32), scores=answer.scores)
                 folders.flush(file)
             os.replace(file.name, target)
+            folders.flush_folder(target.parent)
         elif answer is not None:
             self._answers[outcome.number] = answer
         self._append(asdict(outcome))

@@ -60,6 +60,7 @@ def write_report(tuner: Tuner, corpus: str) -> None:
         file.write(text)
         folders.flush(file)
     os.replace(file.name, folder / REPORT)
+    folders.flush_folder(folder)
 
 
 def ranked_rows(tuner: Tuner, most: int | None = None) -> Iterator[dict[str, Any]]:

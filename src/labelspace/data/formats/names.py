@@ -120,6 +120,7 @@ def names_kept_beside(
     one that says something else belongs to another corpus and is an error.
     """
     created: list[Path] = []
+    before = _identity(corpus)
     try:
         for filename, names in names_of_file.items():
             if names is None:
@@ -139,9 +140,19 @@ def names_kept_beside(
                 file.write("".join(f"{name}\n" for name in _on_lines(names)).encode())
         yield
     except BaseException:
-        for path in created:
-            path.unlink(missing_ok=True)
+        if _identity(corpus) == before:  # else it is in place, and needs them
+            for path in created:
+                path.unlink(missing_ok=True)
         raise
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what changes when another file takes the place of one."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def can_be_beside(corpus: Path, filename: str, names: Sequence[str]) -> bool:
