@@ -19,7 +19,12 @@ from labelspace.server import connections
 from labelspace.server.app import make_app
 from labelspace.server.run import _options
 from labelspace.server.settings import Limits, ServerSettings
+from tests.server.running import until
 
+SLOW_BODY = (
+    b"POST /v1/tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 17\r\n\r\n{"
+)
 BATCH = (
     b"POST /v1/tag/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
     b"Content-Length: 100000\r\n\r\n"
@@ -75,6 +80,53 @@ def test_more_idle_connections_than_there_may_be_keep_nobody_out(listen: Any):
             connection.close()
 
 
+def test_bodies_that_do_not_come_keep_nobody_out(listen: Any, caplog: pytest.LogCaptureFixture):
+    port = listen(connections=20)
+    slow = [opened(port, SLOW_BODY) for _ in range(60)]
+    try:
+        until(lambda: status(port) == 200, 5)  # it takes a moment to end forty of them
+        assert [status(port) for _ in range(5)] == [200] * 5
+        slow.append(opened(port, SLOW_BODY))  # this one has not waited long, and is answered
+        slow[-1].sendall(b'"text": "roses"}')
+        assert slow[-1].recv(1000).startswith(b"HTTP/1.1 200")
+    finally:
+        for connection in slow:
+            connection.close()
+    assert status(port) == 200
+    assert "Traceback" not in caplog.text
+
+
+def test_a_batch_without_end_is_cut_off(listen: Any):
+    port = listen(batch_body=100_000)
+    head = (
+        b"POST /v1/tag/batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
+        b"Content-Type: application/x-ndjson\r\nConnection: close\r\n\r\n"
+    )
+    with opened(port, head) as connection:
+        sender = threading.Thread(target=send_for_ever, args=(connection,))
+        sender.start()
+        told = received(connection, 5.0)
+        sender.join(20)
+    assert b'"line":1,' in told, "what had come before is answered"
+    assert b"The body is larger than 100,000 bytes" in told
+    assert not sender.is_alive()
+    assert status(port, "/v1/tag/batch", ROW) == 200
+
+
+def test_an_answer_that_is_not_taken_in_is_given_up(listen: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connections, "TAKE_SECONDS", 0.3)
+    port = listen(batches=1)
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", port))
+        rows = ROW * 20_000
+        connection.sendall(BATCH.replace(b"100000", b"%d" % len(rows)) + rows)
+        ends = time.monotonic() + 30
+        while status(port, "/v1/tag/batch", ROW) != 200:
+            assert time.monotonic() < ends
+            time.sleep(0.05)
+
+
 @pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nHost: local"])
 def test_the_head_of_a_request_has_to_come_in_time(
     listen: Any, monkeypatch: pytest.MonkeyPatch, sent: bytes
@@ -122,8 +174,15 @@ def test_slow_batches_make_room_for_another(listen: Any):
             connection.close()
 
 
-def received(connection: socket.socket) -> bytes:
-    connection.settimeout(0.5)
+def send_for_ever(connection: socket.socket) -> None:
+    rows = ROW * 100
+    with suppress(OSError):
+        while True:
+            connection.sendall(b"%x\r\n%s\r\n" % (len(rows), rows))
+
+
+def received(connection: socket.socket, seconds: float = 0.5) -> bytes:
+    connection.settimeout(seconds)
     told = b""
     with suppress(OSError):
         while part := connection.recv(65536):

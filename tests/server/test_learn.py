@@ -189,6 +189,32 @@ def test_the_folder_is_saved_after_many_rows(client_of: Any, folder: Path):
     assert client.get("/v1/model").json()["n_examples"] == 242
 
 
+def test_the_folder_is_saved_when_nothing_more_is_taught(client_of: Any, folder: Path):
+    client = client_of(folder, token=TOKEN, fold_seconds=0.1)
+    learn(client, ROW)
+    until(lambda: labelspace.load(folder).estimator_.n_examples_ == 241)
+
+
+def test_few_lessons_may_wait(client_of: Any, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    client = client_of(folder, token=TOKEN, limits=Limits(lessons=2))
+    begun, may_end = threading.Event(), threading.Event()
+    usual = NearestNeighbors._partial_fit
+
+    def slow(self: Any, X: Any, Y: Any) -> None:
+        begun.set()
+        may_end.wait(60)
+        usual(self, X, Y)
+
+    monkeypatch.setattr(NearestNeighbors, "_partial_fit", slow)
+    with ThreadPoolExecutor(2) as pool:
+        lessons = [pool.submit(learn, client, ROW) for _ in range(2)]
+        assert begun.wait(60)
+        until(lambda: learn(client, ROW).status_code == 429)
+        may_end.set()
+        assert [lesson.result().status_code for lesson in lessons] == [200, 200]
+    assert client.get("/v1/model").json()["n_examples"] == 242
+
+
 def test_a_model_that_cannot_learn_is_served_and_the_rows_are_kept(
     client_of: Any, folder: Path, caplog: pytest.LogCaptureFixture
 ):

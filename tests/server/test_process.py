@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -12,6 +14,8 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import labelspace
 from labelspace import Tagger
@@ -183,6 +187,29 @@ def test_two_workers_answer_and_learn_as_one(start: Any, folder: Path):
     server.terminate()
     server.process.wait(60)
     assert labelspace.load(folder).estimator_.n_examples_ == 246
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+def test_a_worker_that_crashes_is_replaced_and_none_outlives_the_server(start: Any, folder: Path):
+    server: Running = start(folder, "--token", TOKEN, "--workers", "2")
+    until(lambda: len(workers_of(server)) == 2)
+    assert server.learn("onerror again", ["survivor"])[0] == 200
+    first, second = workers_of(server)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: len(set(workers_of(server)) - {first}) == 2)
+    assert "survivor" in server.tag("onerror again", k=5)
+    left = set(workers_of(server))
+    assert second in left
+    server.kill()
+    until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in left))
+    assert labelspace.load(folder).estimator_.n_examples_ == 241, "they end as on SIGTERM"
+
+
+def workers_of(server: Running) -> list[int]:
+    """Return the processes of a server that answer; one more keeps count of what they share."""
+    children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+    found = [int(child) for child in children.read_text().split()]
+    return [one for one in found if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
 def test_a_port_that_is_taken_and_a_folder_that_is_none_are_told(running: Running, tmp_path: Path):

@@ -13,6 +13,7 @@ import typer
 from labelspace import __version__
 from labelspace.cli import options as opt
 from labelspace.cli.options import Json, Seed, Threads
+from labelspace.cli.serve import serve
 from labelspace.cli.table_options import reads_tables
 from labelspace.cli.tune import tune
 from labelspace.cli.verbs import Verbs
@@ -295,41 +296,7 @@ def draw_map(
     run_map(model, target, as_json=as_json)
 
 
-@app.command()
-def serve(
-    model: ModelFolder,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; 127.0.0.1 is this machine only.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on.")] = 8000,
-    token: Annotated[
-        str | None,
-        typer.Option(envvar="LABELSPACE_TOKEN", help="Who has it may teach the model."),
-    ] = None,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of each process's model.")] = 1,
-    queue: Annotated[int, typer.Option(min=1, help="Rows that may wait for the model.")] = 32,
-    time_limit: Annotated[
-        float, typer.Option(min=0.1, help="Seconds that a request may take.")
-    ] = 10.0,
-    max_body: Annotated[int, typer.Option(min=1024, help="Bytes of a request's body.")] = 1 << 20,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the page.")] = False,
-) -> None:
-    """Serve a model over HTTP: an API, a page to tag texts on, and a map of the labels."""
-    from labelspace.cli.serve import run_serve
-
-    run_serve(
-        model,
-        host=host,
-        port=port,
-        token=token,
-        workers=workers,
-        n_threads=threads,
-        queue=queue,
-        time_limit=time_limit,
-        max_body=max_body,
-        open_browser=open_browser,
-    )
+app.command()(serve)
 
 
 @app.command()

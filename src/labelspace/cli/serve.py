@@ -4,30 +4,90 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from typing import Annotated, Any
 
-from labelspace.cli.output import say
+import typer
+
+from labelspace.cli import options as opt
 from labelspace.errors import UsageError
 
 # What the extra ``serve`` brings.
 EXTRA = ("fastapi", "prometheus_client", "pydantic", "starlette", "uvicorn")
 
+_TEACHING = "Teaching"
 
-def run_serve(
-    model: Path,
+
+def serve(
+    model: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Model folder.", callback=opt.tuned_model)
+    ],
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 127.0.0.1 is this machine only.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on.")] = 8000,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of each process's model.")] = 1,
+    queue: Annotated[int, typer.Option(min=1, help="Rows that may wait for the model.")] = 32,
+    time_limit: Annotated[
+        float, typer.Option(min=0.1, help="Seconds that a request may take.")
+    ] = 10.0,
+    max_body: Annotated[int, typer.Option(min=1024, help="Bytes of a request's body.")] = 1 << 20,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the page.")] = False,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="LABELSPACE_TOKEN",
+            help="Who has it may teach the model.",
+            rich_help_panel=_TEACHING,
+        ),
+    ] = None,
+    max_taught_rows: Annotated[
+        int, typer.Option(min=0, help="Rows to be taught in all.", rich_help_panel=_TEACHING)
+    ] = 1_000_000,
+    max_taught_labels: Annotated[
+        int, typer.Option(min=0, help="New labels in all.", rich_help_panel=_TEACHING)
+    ] = 100_000,
+    max_taught_bytes: Annotated[
+        int, typer.Option(min=0, help="Bytes of all rows taught.", rich_help_panel=_TEACHING)
+    ] = 1 << 30,
+    min_free_disk: Annotated[
+        int,
+        typer.Option(min=0, help="Bytes of the disk to leave free.", rich_help_panel=_TEACHING),
+    ] = 64 << 20,
+) -> None:
+    """Serve a model over HTTP: an API, a page to tag texts on, and a map of the labels."""
+    _check_token(token)
+    _serve(
+        {"model": str(model), "host": host, "token": token, "workers": workers},
+        {
+            "queue": queue,
+            "time": time_limit,
+            "body": max_body,
+            "learned_rows": max_taught_rows,
+            "learned_labels": max_taught_labels,
+            "learned_bytes": max_taught_bytes,
+            "free_disk": min_free_disk,
+        },
+        port=port,
+        n_threads=threads,
+        open_browser=open_browser,
+    )
+
+
+def _serve(
+    about: dict[str, Any],
+    limits: dict[str, Any],
     *,
-    host: str,
     port: int,
-    token: str | None,
-    workers: int,
     n_threads: int,
-    queue: int,
-    time_limit: float,
-    max_body: int,
     open_browser: bool,
 ) -> None:
-    """Serve the model in a folder until the process is told to stop."""
+    """Serve until the process is told to stop."""
+    from labelspace.cli.output import say
+
     try:
-        from labelspace.server.run import address, serve
+        from labelspace.server.run import address
+        from labelspace.server.run import serve as run
         from labelspace.server.settings import Limits, ServerSettings
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] in EXTRA:
@@ -36,24 +96,24 @@ def run_serve(
                 "pip install 'labelspace[serve]'."
             ) from None
         raise
-    if token is not None and (len(token) < 8 or not token.isascii() or not token.isprintable()):
-        raise UsageError("--token is too short or not plain ASCII: give at least 8 characters.")
     settings = ServerSettings(
-        str(model),
-        host=host,
-        port=_free_port(host, port),
-        token=token,
-        workers=workers,
+        **about,
+        port=_free_port(about["host"], port),
         n_threads=n_threads,
-        limits=Limits(queue=queue, time=time_limit, body=max_body),
+        limits=Limits(**limits),
     )
-    if not settings.is_local and token is None:
+    if not settings.is_local and settings.token is None:
         say("Everyone who can reach this machine may tag; nobody may teach (no --token).")
-    serve(
+    run(
         settings,
         on_ready=lambda: say(f"Open {address(settings)} in a browser. Ctrl-C ends it."),
         open_browser=open_browser,
     )
+
+
+def _check_token(token: str | None) -> None:
+    if token is not None and (len(token) < 8 or not token.isascii() or not token.isprintable()):
+        raise UsageError("--token is too short or not plain ASCII: give at least 8 characters.")
 
 
 def _free_port(host: str, port: int) -> int:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
+import os
+import signal
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from gzip import decompress
+from multiprocessing import connection
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query
@@ -74,7 +79,20 @@ def make_app(settings: ServerSettings, served: Served | None = None) -> Guard:
 
 def from_environment() -> Guard:
     """Return the application of a worker process."""
+    _end_with_parent()
     return make_app(ServerSettings.from_environment())
+
+
+def _end_with_parent() -> None:
+    """End this worker well if the process is killed that started it: nobody else would."""
+
+    def wait(sentinel: int) -> None:
+        connection.wait([sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=wait, args=(parent.sentinel,), daemon=True).start()
 
 
 class Parts:

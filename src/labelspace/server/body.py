@@ -50,6 +50,8 @@ async def read_bytes(request: Request, *, limit: int, seconds: float) -> bytes:
             f"The body did not arrive within {seconds:g} seconds: send it faster.",
             {"Connection": "close"},
         ) from None
+    except ClientDisconnect:
+        raise Refusal(400, "The body ended before it was complete.") from None  # nobody reads it
     except Refusal:
         await drain(request)
         raise

@@ -1,9 +1,9 @@
-"""Connections that wait: for the head of a request that does not come, or an answer not taken.
+"""Connections that wait: for a request or a body that does not come, or an answer not taken.
 
 uvicorn gives a connection all the time of the world for its first request, and again as soon as it
 has sent a byte of the next. Here a head has to come within a time, and so has the client to take
-in what was sent. When many connections are open, those that have waited longest make room for new
-ones, so that they keep nobody out.
+in what was sent. When many connections are open, those whose clients are waited for longest make
+room for new ones, so that they keep nobody out.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 # Seconds for the head of a request to come, and for a part of an answer to be taken.
 HEAD_SECONDS = 10.0
 TAKE_SECONDS = 60.0
-# Share of all connections that may wait for a request.
+# Share of all connections that may wait for a request or its body.
 MAX_WAITING = 0.5
+# The route whose body is answered while it still comes.
+BATCH = "/v1/tag/batch"
 
 
 class TimedProtocol(H11Protocol):
@@ -25,11 +27,21 @@ class TimedProtocol(H11Protocol):
 
     _head_timer: asyncio.TimerHandle | None = None
     _take_timer: asyncio.TimerHandle | None = None
+    _since = 0.0
 
     @property
-    def waits_until(self) -> float | None:
-        """When it is given up for lack of a request; None while one is being answered."""
-        return None if self._head_timer is None else self._head_timer.when()
+    def waits_since(self) -> float | None:
+        """Since when its client is waited for; None while a request is being answered."""
+        if self.transport.is_closing():
+            return None
+        return self._since if self._head_timer is not None or self._lacks_body else None
+
+    @property
+    def _lacks_body(self) -> bool:
+        """Whether the body of a request is still to come; batches have limits of their own."""
+        cycle = self.cycle
+        is_here = cycle is None or cycle.response_complete or not cycle.more_body
+        return not is_here and self.scope["path"] != BATCH
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -65,6 +77,7 @@ class TimedProtocol(H11Protocol):
             self._take_timer = None
 
     def _wait(self) -> None:
+        self._since = self.loop.time()
         self._head_timer = self.loop.call_later(HEAD_SECONDS, self._give_up)
 
     def _stop_waiting(self) -> None:
@@ -81,7 +94,7 @@ class TimedProtocol(H11Protocol):
         if not most or len(self.connections) <= most:
             return
         waiting: list[Any] = [
-            one for one in self.connections if getattr(one, "waits_until", None) is not None
+            one for one in self.connections if getattr(one, "waits_since", None) is not None
         ]
         if len(waiting) > most:
-            min(waiting, key=lambda one: one.waits_until)._give_up()
+            min(waiting, key=lambda one: one.waits_since)._give_up()

@@ -27,6 +27,8 @@ from labelspace.store.leftovers import temporary_folder
 # The thread of the model and that of the event loop take turns more often than Python's default
 # of 5 ms, so that requests are not kept waiting by a batch.
 SWITCH_SECONDS = 0.001
+# Files that a server has open beside its connections, with room to spare.
+OTHER_FILES = 200
 
 
 def serve(
@@ -39,6 +41,7 @@ def serve(
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("labelspace.server").setLevel(logging.INFO)
     sys.setswitchinterval(SWITCH_SECONDS)
+    _allow_open_files(settings.limits.connections + OTHER_FILES)
     # A bad folder, or file of what was taught, is told before anything starts.
     served = Served.load(settings.folder, settings.n_threads)
     LearnedLog(settings.folder).check(served.estimator)
@@ -75,6 +78,18 @@ def _tell(settings: ServerSettings, on_ready: Callable[[], None], open_browser: 
     on_ready()
     if open_browser:
         webbrowser.open(address(settings))
+
+
+def _allow_open_files(n_files: int) -> None:
+    """Let the process, and those that it starts, have so many files open, if it may."""
+    if os.name != "posix":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = n_files if hard == resource.RLIM_INFINITY else min(n_files, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _options(settings: ServerSettings) -> dict[str, Any]:
