@@ -2,7 +2,8 @@
 
 ``python -m tests.fuzz [--cases N] [--seed 0] [NAME …]`` (``make fuzz``) prints a line for each
 name, and what went wrong; it ends with 1 if anything did. Names are those of methods and "tagger"
-(their model folders), of formats of corpora and vocabularies, and "server". Without names all of
+(their model folders), of formats of corpora and vocabularies, "server" (requests)
+and "sockets" (their bytes). Without names all of
 them have their turn: 1,000 cases for a method, 10,000 for anything else.
 """
 
@@ -17,6 +18,7 @@ from tests.fuzz.processes import GOOD, run_cases
 from tests.fuzz.samples import CORPORA, VOCABULARIES
 
 MODULES = {
+    **dict.fromkeys(("server", "sockets"), ("server_cases", 10_000)),
     **dict.fromkeys((*CORPORA, *VOCABULARIES), ("corpus_cases", 10_000)),
     **dict.fromkeys((*METHODS, TAGGER), ("folder_cases", 1_000)),
 }
