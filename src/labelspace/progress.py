@@ -10,9 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 Item = TypeVar("Item")
+
+MB = 1_000_000
+LARGE = 4  # MB of a file whose reading is worth a bar
 
 
 class Listener(Protocol):
@@ -77,17 +81,61 @@ def task(description: str, total: int | None = None) -> Iterator[Callable[[int],
 
 
 def track(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
-    """Yield ``items`` and report one step for each.
+    """Yield ``items`` and report a step for each; of many, some hundreds of steps at a time.
 
     >>> list(track([1, 2], "reading"))
     [1, 2]
     """
     if total is None and isinstance(items, Sized):
         total = len(items)
+    every = max(1, min(256, (total or 0) // 1000))
     with task(description, total) as advance:
-        for item in items:
+        for number, item in enumerate(items, 1):
             yield item
-            advance(1)
+            if number % every == 0:
+                advance(every)
+
+
+@contextmanager
+def reading(path: Path, description: str | None = None) -> Iterator[None]:
+    """Open a piece of work that goes as far as a file has been read, in MB.
+
+    >>> from pathlib import Path
+    >>> with reading(Path("train.txt")):
+    ...     read_to(Path("train.txt"), 5_000_000)
+    """
+    global _file
+    try:
+        n_steps = path.stat().st_size // MB if path.is_file() else 0
+    except OSError:
+        n_steps = 0
+    with task(description or f"Reading {path}", n_steps if n_steps >= LARGE else None) as advance:
+        before, _file = _file, _File(path, advance)
+        try:
+            yield
+        finally:
+            _file = before
+
+
+def read_to(path: Path, position: int) -> None:
+    """Tell that a file, if it is the one of ``reading``, is read up to a byte."""
+    if _file is not None and _file.path == path:
+        _file.read_to(position // MB)
+
+
+class _File:
+    def __init__(self, path: Path, advance: Callable[[int], None]) -> None:
+        self.path = path
+        self._advance = advance
+        self._at = 0
+
+    def read_to(self, step: int) -> None:
+        if step > self._at:
+            self._advance(step - self._at)
+            self._at = step
+
+
+_file: _File | None = None
 
 
 def compiling(kernel: str | None) -> None:

@@ -150,11 +150,13 @@ def learn_features(
     """Let text features learn from texts, and return the rows of these."""
     more: dict[str, Any] = {}
     if isinstance(features, HybridFeatures):
-        more["Y"] = Y
+        more["Y"] = Y  # it goes through the texts in its own way
+    elif not isinstance(texts, str):
+        texts = progress.track(texts, "turning texts into features", Y.shape[0])
     if names is not None and isinstance(features, TextFeatures | HybridFeatures):
         # Words of names are features though texts may not have them: new texts may.
         more["words"] = names.words()
-    with threads.limit(estimator.n_threads), progress.task("Turning texts into features"):
+    with threads.limit(estimator.n_threads):
         rows = features.fit_transform(texts, **more)
     check_texts(rows, Y)
     return rows

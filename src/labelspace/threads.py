@@ -114,8 +114,16 @@ def train_in_parallel(
 
     Each uses one thread, so that its sums are added in the same order however many run.
     """
-    with limit(1), ThreadPoolExecutor(resolve(n_threads), initializer=_work_alone) as pool:
-        return list(pool.map(train, seeds))
+    pool = ThreadPoolExecutor(resolve(n_threads), initializer=_work_alone)
+    is_stopped = False
+    with limit(1):
+        try:
+            return list(pool.map(train, seeds))
+        except KeyboardInterrupt:
+            is_stopped = True  # nobody waits for learners that nobody wants
+            raise
+        finally:
+            pool.shutdown(wait=not is_stopped, cancel_futures=is_stopped)
 
 
 def in_blocks(

@@ -87,7 +87,7 @@ def test_out_goes_by_its_ending(folder: Path, tmp_path: Path) -> None:
     assert read_back(tmp_path / "a.tsv", "\t")[0]["tags"] == "all"
     refused = run("predict", folder / "model", source, "--out", tmp_path / "a.docx")
     assert refused.exit_code == 1
-    assert "end its name in .csv, .tsv, .jsonl or .parquet" in refused.output
+    assert "end its name in .csv, .tsv, .xlsx, .jsonl or .parquet" in refused.output
 
 
 def test_out_as_parquet_keeps_types_and_many_parts(

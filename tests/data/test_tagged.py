@@ -91,7 +91,7 @@ def test_parquet_has_text_where_there_were_no_types(table: JsonTable) -> None:
 
 def test_a_name_without_a_known_ending_is_refused(table: JsonTable) -> None:
     with pytest.raises(DataError, match=r"end its name in \.csv, \.tsv, \.xlsx, \.jsonl or"):
-        tagged_format(Path("a.xlsx"), table, [])
+        tagged_format(Path("a.pdf"), table, [])
 
 
 def test_excel_keeps_numbers_and_never_makes_a_formula(table: JsonTable) -> None:

@@ -28,7 +28,7 @@ def run_convert(
     if language is not None and vocabulary is None:
         raise UsageError("--language needs a vocabulary: give one with --vocabulary FILE.")
     format_of_name(target)  # before the reading, which may take long
-    with progress.task(f"Converting {source}"):
+    with progress.reading(source, f"Converting {source}"):
         corpus = data.read_corpus(source, fields=fields)
         say_what_was_guessed(corpus, source)
         if vocabulary is not None:

@@ -55,7 +55,7 @@ def run_info(
 
 
 def _of_corpus(path: Path, fields: Fields | None, given: Vocabulary | None) -> dict[str, Any]:
-    with progress.task(f"Reading {path}"):
+    with progress.reading(Path(path)):
         corpus = data.read_corpus(path, fields=fields, needs_labels=False)
     shown = {"format": format_of(path), **_understood(corpus)}
     if given is not None:
@@ -64,7 +64,7 @@ def _of_corpus(path: Path, fields: Fields | None, given: Vocabulary | None) -> d
 
 
 def _of_vocabulary(path: Path) -> dict[str, Any]:
-    with progress.task(f"Reading {path}"):
+    with progress.reading(Path(path)):
         vocabulary = read_vocabulary(path)
     shown: list[dict[str, Any]] = []
     for entry in range(min(EXAMPLES, len(vocabulary))):

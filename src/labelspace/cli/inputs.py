@@ -47,7 +47,7 @@ def read_to_learn(
     Its vocabulary is the one given, or one beside the corpus; ``language`` is that of its names
     where none is asked for.
     """
-    with progress.task(f"Reading {path}"):
+    with progress.reading(Path(path)):
         corpus = read_corpus(path, fields=fields)
     say_what_was_guessed(corpus, path)
     if len(corpus) == 0:
@@ -76,10 +76,10 @@ def read_to_tune(
             add_embeddings(read, path)
         return read, None
     check_readable(valid)
-    with progress.task(f"Reading {path}"):
+    with progress.reading(Path(path)):
         learned = read_corpus(path, fields=fields)
     say_what_was_guessed(learned, path)
-    with progress.task(f"Reading {valid}"):
+    with progress.reading(Path(valid)):
         chosen_by = read_corpus(
             valid,
             n_features=learned.n_features or None,
@@ -130,7 +130,7 @@ def read_for(
     A table is read as the one that the model learned from, but for what ``fields`` say.
     """
     ranker = tagger.estimator_
-    with progress.task(f"Reading {path}"):
+    with progress.reading(Path(path)):
         corpus = read_corpus(
             path,
             n_features=None if tagger.takes_text else ranker.n_features_in_,

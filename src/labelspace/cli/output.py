@@ -123,27 +123,17 @@ class Lines:
 
 
 class Bars:
-    """A bar for each stage on a terminal; of what is over, outer stages leave one line each."""
+    """A bar for each stage on a terminal; of what is over, outer stages leave one line each.
+
+    A stage that does not know its length has no bar but a sign that it works; the stages inside it
+    have theirs, with the time that is left.
+    """
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import Progress
 
-        self._bars = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-        )
+        self._bars = Progress(*_columns(), console=Console(stderr=True))
         self._n_open = 0
         self._compiling: Any = None
 
@@ -162,8 +152,7 @@ class Bars:
         if self._n_open:
             self._bars.remove_task(bar.id)
             return
-        if bar.total is None:
-            self._bars.update(bar.id, total=1, completed=1)
+        self._bars.update(bar.id, completed=bar.total, is_over=True)
         self._bars.stop_task(bar.id)
         self._bars.stop()
         # Else each later bar would draw all earlier ones again.
@@ -179,6 +168,46 @@ class Bars:
         else:
             text = f"{COMPILING}: {kernel}"
             self._bars.update(self._compiling, description=text, visible=True, advance=1)
+
+
+def _columns() -> list[Any]:
+    """Return the columns of a line of progress."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.table import Column
+    from rich.text import Text
+
+    class WithTotal(ProgressColumn):
+        """What is there only where a stage knows its length."""
+
+        def __init__(self, column: ProgressColumn) -> None:
+            super().__init__()
+            self._column = column
+
+        def render(self, task: Any) -> Any:
+            return Text("") if task.total is None else self._column(task)
+
+    class Sign(SpinnerColumn):
+        """A wheel that turns until the stage is over."""
+
+        def render(self, task: Any) -> Any:
+            return Text("✓") if task.fields.get("is_over") else super().render(task)
+
+    name = Column(no_wrap=True, overflow="ellipsis", ratio=1)
+    shown = (BarColumn(bar_width=16), MofNCompleteColumn(), TimeRemainingColumn())
+    return [
+        Sign(),
+        TextColumn("{task.description}", markup=False, table_column=name),
+        TimeElapsedColumn(),
+        *map(WithTotal, shown),
+    ]
 
 
 class Meter:

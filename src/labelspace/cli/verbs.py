@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from typing import Any
 
 from typer.core import TyperGroup
@@ -32,7 +34,7 @@ class Verbs(TyperGroup):
             raise
         except KeyboardInterrupt:
             say("Stopped by Ctrl-C: what was saved before stays as it is.")
-            sys.exit(130)
+            end_now(130)
         except BrokenPipeError:
             raise  # who read the output has had enough of it
         except OSError as error:
@@ -44,3 +46,13 @@ class Verbs(TyperGroup):
                 raise  # torch has no class of its own for a lack of memory
             say("Error: there is not enough memory for this; use a smaller corpus or method.")
             sys.exit(1)
+
+
+def end_now(code: int) -> None:
+    """End the process, without waiting for threads that are still at work."""
+    others = [one for one in threading.enumerate() if one is not threading.main_thread()]
+    if any(one.is_alive() and not one.daemon for one in others):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)

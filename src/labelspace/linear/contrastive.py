@@ -24,6 +24,7 @@ from labelspace.graph.label_knn import LabelGraph
 from labelspace.linear import _contrastive_kernels as kernels
 from labelspace.linear.contrastive_loss import contrast
 from labelspace.linear.label_softmax import label_softmax_loss
+from labelspace.progress import task
 from labelspace.spaces import sphere
 
 # A pair of rows this near to as alike as a row and its partner is not pushed apart.
@@ -108,12 +109,15 @@ def batches(
     size = int(np.clip(usable.size // 16, 16, settings.batch_size))
     per_epoch = max(usable.size // size, 1)
     n_epochs = max(settings.n_epochs, -(-settings.min_steps // per_epoch))
-    for epoch in range(n_epochs):
-        order = rng.permutation(usable)
-        for number, anchors in enumerate(np.array_split(order, per_epoch)):
-            drawn = (rng.random(anchors.size) * n_partners[anchors]).astype(np.int64)
-            partners = graph.neighbors[anchors, drawn].astype(np.int64)
-            yield anchors, partners, (epoch * per_epoch + number) / (n_epochs * per_epoch)
+    n_steps = n_epochs * per_epoch
+    with task("learning a map", n_steps) as advance:
+        for epoch in range(n_epochs):
+            order = rng.permutation(usable)
+            for number, anchors in enumerate(np.array_split(order, per_epoch)):
+                drawn = (rng.random(anchors.size) * n_partners[anchors]).astype(np.int64)
+                partners = graph.neighbors[anchors, drawn].astype(np.int64)
+                yield anchors, partners, (epoch * per_epoch + number) / n_steps
+                advance(1)
 
 
 def alike(

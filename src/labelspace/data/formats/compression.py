@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from labelspace import progress
 from labelspace.errors import DataError
 from labelspace.store.folders import flush, flush_folder
 from labelspace.store.leftovers import temporary_file
@@ -41,8 +42,10 @@ _DAMAGE = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
 
 
 @contextlib.contextmanager
-def open_input(path: Path) -> Iterator[io.BufferedReader]:
+def open_input(path: Path, is_told: bool = True) -> Iterator[io.BufferedReader]:
     """Open a file for reading bytes, decompressed, with its first 256 KiB ready to ``peek`` at.
+
+    How far it is read is progress, unless it is read for another reason than its rows.
 
     Examples
     --------
@@ -66,6 +69,8 @@ def open_input(path: Path) -> Iterator[io.BufferedReader]:
         kind = compression_of(file.peek(16)[:16])
         source = file if kind is None else _OPENERS[kind](file)
         guarded: Any = _Guarded(source, path, kind, os.fstat(file.fileno()).st_size)
+        if is_told and file.seekable():
+            guarded.tell_progress = lambda: progress.read_to(path, file.tell())
         with io.BufferedReader(guarded, HEAD_SIZE) as stream:
             yield stream
 
@@ -212,6 +217,9 @@ class _Guarded(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def tell_progress(self) -> None:
+        """Say how far the file is read; nothing unless told otherwise."""
+
     def readinto(self, buffer: Any) -> int:
         try:
             size = int(self._source.readinto(buffer))
@@ -226,6 +234,7 @@ class _Guarded(io.RawIOBase):
             else:
                 problem = f"cannot be read ({error.strerror})"
             raise DataError(f"{self._path} {problem}; fetch or write it again.") from error
+        self.tell_progress()
         self._n_unpacked += size
         if self._kind is not None:
             check_unpacked(self._n_unpacked, self._n_packed, self._path)

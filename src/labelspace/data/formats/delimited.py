@@ -125,7 +125,7 @@ class DelimitedTable(Table):
             self.encoding = encoding_by_mark(head) or "utf-8"
             first = header_of(head, dialect)
         else:
-            with open_input(path) as opened:
+            with open_input(path, is_told=False) as opened:
                 self.encoding = encoding_of(opened, path)
             with self._cells() as cells:
                 _, first = next(cells, (0, []))

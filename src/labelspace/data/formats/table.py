@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from labelspace import progress
 from labelspace.data.corpus import Corpus, build_csr
 from labelspace.data.formats.column_spec import ColumnSpec
 from labelspace.data.formats.fields import Fields, Roles, find_roles
@@ -213,6 +214,8 @@ def _collect(
     ids: list[str] = []
     labels = WordRows()
     at_labels = reader.roles.labels or 0
+    if table.n_rows is not None:  # else a stream of bytes tells how far it is
+        rows = progress.track(rows, "rows", table.n_rows)
     has_columns = table.labels_are_columns and reader.roles.labels is not None
     n_rows = n_kept = 0
     for number, cells in rows:
