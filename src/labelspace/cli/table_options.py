@@ -12,7 +12,7 @@ import typer
 Text = Annotated[
     str | None,
     typer.Option(
-        "--text", metavar="COLUMNS", help="Columns of a table that hold the text: title,abstract."
+        "--text", metavar="COLUMNS", help="Columns of a table that hold the text: title^2,abstract."
     ),
 ]
 Labels = Annotated[

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelspace.data import Fields, describe, read_corpus, write_corpus
-from labelspace.errors import DataError, LabelspaceWarning
+from labelspace.errors import DataError, LabelspaceWarning, UsageError
 from labelspace.tagger import Tagger
 
 TITLES = ["Rosen, Pflege und Schnitt", 'Der "Ring" des Nibelungen', "Über den Buchdruck"]
@@ -331,6 +331,18 @@ def test_texts_are_joined_in_the_order_asked_for(tmp_path: Path) -> None:
     path.write_text('{"a": "first", "b": null, "c": "last", "tags": "x"}\n')
     corpus = read_corpus(path, fields=Fields.of(text="c, b, a"))
     assert corpus.texts == ["last\nfirst"]
+
+
+def test_a_column_that_counts_twice_is_there_twice(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("title,abstract,tags\nRoses,How to prune,a\n")
+    corpus = read_corpus(path, fields=Fields.of(text="title^2, abstract"))
+    assert list(corpus.texts or ()) == ["Roses\nRoses\nHow to prune"]
+    assert corpus.reading is not None
+    again = read_corpus(path, kept_fields=corpus.reading.fields)  # as a model reads it
+    assert list(again.texts or ()) == list(corpus.texts or ())
+    with pytest.raises(UsageError, match=r"--text title\^99: a column counts 1 to 10 times"):
+        Fields.of(text="title^99")
 
 
 def test_guesses_are_said_in_one_line(tmp_path: Path) -> None:

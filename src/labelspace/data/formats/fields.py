@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from labelspace.errors import DataError, nearest, shortened
+from labelspace.errors import DataError, UsageError, nearest, shortened
 from labelspace.store import Storable, schema
 
 # Names that say what a column is, in lower case; of several texts the order is that of the table.
@@ -92,9 +93,15 @@ class Fields(Storable):
         label_columns: str | None = None,
         header: bool = True,
     ) -> Fields:
-        """Make the object of options as they are written, ``text`` with commas between columns."""
+        """Make the object of options as they are written, ``text`` with commas between columns.
+
+        ``title^2`` is the column twice, so that its words count for more.
+
+        >>> Fields.of(text="title^2,abstract").text
+        ('title', 'title', 'abstract')
+        """
         names = text.split(",") if isinstance(text, str) else text or ()
-        columns = tuple(name.strip() for name in names if name.strip())
+        columns = tuple(one for name in names if name.strip() for one in _repeated(name.strip()))
         if label_separator is not None:
             label_separator = _SEPARATOR_NAMES.get(label_separator, label_separator)
         is_given = label_separator is not None
@@ -112,6 +119,18 @@ class Fields(Storable):
 
 
 _LOOKED_AT = 1000  # columns, for the one that was meant
+
+
+def _repeated(name: str) -> list[str]:
+    found = re.fullmatch(r"(.+)\^(\d+)", name)
+    if found is None:
+        return [name]
+    if not 1 <= int(found[2][:4]) <= _MOST_TIMES:
+        raise UsageError(f"--text {name}: a column counts 1 to {_MOST_TIMES} times.")
+    return [found[1].strip()] * int(found[2])
+
+
+_MOST_TIMES = 10
 _SEPARATOR_NAMES = {"": "none", "tab": "\t", "\\t": "\t", "space": " ", "\\n": "\n"}
 
 

@@ -60,10 +60,9 @@ class NameFile:
 
     def keys_of(self, names: Sequence[str] | None) -> list[str] | None:
         """Return the keys of columns that begin as these lines do; None if they are no keys."""
-        keys = self.keys or []
-        if names is None or not all(keys) or len(set(keys)) != len(self.names):
+        keys, n_lines = self.keys or [], len(self.names)
+        if names is None or not all(keys) or len(set(keys)) != n_lines:
             return None
-        n_lines = len(self.names)
         return [*keys, *names[n_lines:]] if list(names[:n_lines]) == self.names else None
 
     def find(self, words: Sequence[str]) -> list[int]:
