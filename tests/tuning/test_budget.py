@@ -45,12 +45,27 @@ def test_an_estimate_follows_the_trial_most_like_it() -> None:
     def outcome(method: str, n_rows: int, seconds: float, **parameters: object) -> Outcome:
         return Outcome(0, Configuration(method, parameters), 0, n_rows, {}, seconds, 0.0)
 
-    outcomes = [outcome("knn", 100, 1.0), outcome("knn", 400, 8.0), outcome("dxml", 400, 99.0)]
+    outcomes = [outcome("knn", 400, 8.0), outcome("dxml", 400, 99.0)]
     assert estimate(outcomes, Configuration("knn"), 800) == CAUTION * 16.0
     assert estimate(outcomes, Configuration("knn", {"power": 2.0}), 400) == CAUTION * 8.0
     outcomes.append(outcome("knn", 100, 5.0, power=2.0))
     assert estimate(outcomes, Configuration("knn", {"power": 2.0}), 400) == CAUTION * 20.0
     assert estimate([], Configuration("knn"), 400) == 0.0
+
+
+def test_what_does_not_grow_with_the_rows_is_told_by_two_trials() -> None:
+    def outcomes(*seconds: float) -> list[Outcome]:
+        rows = (100, 400)
+        return [
+            Outcome(0, Configuration("knn"), 0, n_rows, {}, took, 0.0)
+            for n_rows, took in zip(rows, seconds, strict=True)
+        ]
+
+    knn = Configuration("knn")
+    assert estimate(outcomes(5.0, 8.0), knn, 1600) == pytest.approx(CAUTION * 20.0)
+    assert estimate(outcomes(9.0, 8.0), knn, 1600) == pytest.approx(CAUTION * 8.0)
+    # A second trial that was in bad company does not make it worse than in proportion.
+    assert estimate(outcomes(0.5, 8.0), knn, 1600) == pytest.approx(CAUTION * 32.0)
 
 
 def test_a_clock_goes_on_from_earlier_sittings() -> None:

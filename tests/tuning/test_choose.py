@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace import metrics
 from labelspace.topk import TopK, topk_dense
-from labelspace.tuning.choose import Choice, Finalist
+from labelspace.tuning.choose import Choice, Finalist, _pool
 from labelspace.tuning.space import Configuration
 
 RANDOM = np.random.default_rng(0)
@@ -63,3 +63,19 @@ def test_without_answers_there_are_no_blends() -> None:
     default, other = finalist("labelspace", 0.7), finalist("knn", 0.8)
     forgotten = Finalist(other.configuration, other.figures, None, 1.0)
     assert all(len(one.members) == 1 for one in CHOICE.ranking([default, forgotten]))
+
+
+def test_each_method_may_be_part_of_a_blend_before_one_is_there_twice() -> None:
+    many = [
+        Finalist(Configuration("labelspace", {"C": n}), {"P@1": 90.0 - n}, None, 1.0)
+        for n in range(20)
+    ]
+    last = Finalist(Configuration("knn"), {"P@1": 1.0}, None, 1.0)
+    pool = _pool([*many, last])
+    assert pool == [many[0], many[1], last]
+
+
+def test_the_best_within_the_time_is_chosen() -> None:
+    default, other = finalist("labelspace", 0.7, seconds=60.0), finalist("knn", 0.3, seconds=50.0)
+    assert str(CHOICE.best([default, other], 10.0)) == "labelspace"
+    assert str(CHOICE.best([default, other], 55.0)) == "knn"

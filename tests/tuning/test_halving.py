@@ -46,30 +46,42 @@ def test_rungs_go_from_few_rows_to_all_by_four(n_rows: int, sizes: list[int]) ->
     assert rung_sizes(n_rows) == sizes
 
 
-def test_the_better_half_goes_on_and_the_default_comes_first() -> None:
-    assert (
-        carried_out(search(), good, most=10)
-        == [
-            ("labelspace", 0),
-            ("labelspace", 2),
-            ("one-vs-all", 0),
-            ("annexml", 0),
-            ("label-tree", 0),
-            ("knn", 0),
-            ("one-vs-all", 1),
-            ("annexml", 1),
-            ("one-vs-all", 2),
-            ("one-vs-all", 2),
-        ][:9]
-        + carried_out(search(), good, most=10)[9:]
-    )
+def test_the_default_comes_first_and_every_method_climbs_the_better_ones_first() -> None:
+    others = ["one-vs-all", "annexml", "label-tree", "knn"]
+    assert carried_out(search(), good, most=14) == [
+        ("labelspace", 0),
+        ("labelspace", 2),
+        *[(name, 0) for name in others],
+        *[(name, 1) for name in others],
+        *[(name, 2) for name in others],
+    ]
+
+
+def test_the_better_half_of_what_is_drawn_goes_on() -> None:
+    order: list[str] = []
+
+    def figure(configuration: Configuration, rung: int) -> float:
+        if str(configuration) not in order:
+            order.append(str(configuration))
+        return good(configuration, rung) - 0.001 * order.index(str(configuration))
+
+    drawn = carried_out(search(), figure, most=14 + 6 + 3 + 2)[14:]
+    at = [name for name, rung in drawn if rung == 0]
+    assert [name.split()[0] for name in at] == ["labelspace", "one-vs-all", "annexml"] * 2
+    assert drawn[6:] == [
+        (at[0], 1),
+        (at[3], 1),
+        (at[1], 1),
+        (at[0], 2),
+        (at[3], 2),
+    ]
 
 
 def test_what_fails_does_not_go_on() -> None:
     def figure(configuration: Configuration, rung: int) -> float | None:
         return None if configuration.method == "one-vs-all" else good(configuration, rung)
 
-    trials = carried_out(search(), figure, most=10)
+    trials = carried_out(search(), figure, most=12)
     assert ("one-vs-all", 1) not in trials
     assert ("annexml", 2) in trials
 

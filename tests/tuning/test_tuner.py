@@ -214,7 +214,7 @@ def test_wrong_options_are_refused_before_anything_is_learned(tmp_path: Path) ->
 def test_a_blend_that_was_chosen_is_trained_on_all_rows_and_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def blends_first(self: Choice, finalists: list[Finalist], seconds: float) -> list[Chosen]:
+    def blends_first(self: Choice, finalists: list[Finalist], seconds: float = 0) -> list[Chosen]:
         found = [Chosen((one,), one.figures) for one in finalists]
         return [Chosen(tuple(finalists), finalists[0].figures), *found]
 

@@ -30,9 +30,18 @@ def live(tuner: Tuner) -> Iterator[Callable[[Tuner], None]]:
 
 def print_ranking(tuner: Tuner) -> None:
     """Write the best of all that learned from all rows but those held out."""
-    rows = list(ranked_rows(tuner, MOST_SHOWN))
-    if rows:
-        output.print_table(f"On {tuner.n_held_out_:,} rows held out", rows)
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"On {tuner.n_held_out_:,} rows held out", title_justify="left")
+    for row in ranked_rows(tuner, MOST_SHOWN):
+        if not table.columns:
+            for name in row:
+                is_figure = name != "what"
+                table.add_column(name, justify="right" if is_figure else "left", no_wrap=is_figure)
+        table.add_row(*(f"{one:.2f}" if isinstance(one, float) else one for one in row.values()))
+    if table.columns:
+        Console().print(table)
 
 
 def _say(tuner: Tuner) -> None:

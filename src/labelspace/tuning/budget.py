@@ -77,9 +77,10 @@ class Clock:
 
 
 def estimate(outcomes: Sequence[Outcome], configuration: Configuration, n_rows: int) -> float:
-    """Return the seconds that training on so many rows will take, by the trial most like it.
+    """Return the seconds that training on so many rows will take, by the trials most like it.
 
-    That is the largest one of the same configuration, or else of its method, or of its features.
+    Those are trials of the same configuration, or else of its method, or of its features. Time
+    grows with the rows; where two trials tell what does not grow, that is taken into account.
     """
 
     def likeness(outcome: Outcome) -> tuple[bool, bool, bool, int]:
@@ -91,5 +92,13 @@ def estimate(outcomes: Sequence[Outcome], configuration: Configuration, n_rows: 
             outcome.n_rows,
         )
 
-    nearest = max(outcomes, key=likeness, default=None)
-    return 0.0 if nearest is None else CAUTION * nearest.seconds * n_rows / nearest.n_rows
+    nearest = sorted(outcomes, key=likeness)[-2:]
+    if not nearest:
+        return 0.0
+    last = nearest[-1]
+    seconds = last.seconds * n_rows / last.n_rows
+    first = nearest[0]
+    if first.configuration.key == last.configuration.key and first.n_rows < last.n_rows < n_rows:
+        growth = max(last.seconds - first.seconds, 0.0) / (last.n_rows - first.n_rows)
+        seconds = min(seconds, last.seconds + growth * (n_rows - last.n_rows))
+    return CAUTION * seconds

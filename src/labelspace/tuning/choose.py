@@ -18,9 +18,9 @@ from labelspace.tuning.mixture import Evidence
 from labelspace.tuning.space import Configuration
 
 MOST_MEMBERS = 4
-POOL = 6  # configurations that blends are made of, the best ones
+POOL = 8  # configurations that blends are made of, the best ones
 PER_METHOD = 2  # of one method
-WORTH = 0.1  # percent that another member has to add
+WORTH = 0.03  # percent that another member has to add
 N_RANKED = 10  # labels of each member that blends are compared by
 
 
@@ -73,11 +73,15 @@ class Choice:
         self.metric = metric
         self.k = k
 
+    def best(self, finalists: Sequence[Finalist], seconds: float) -> Chosen:
+        """Return the best that can be trained within ``seconds``; the default at worst."""
+        return self.ranking(finalists, seconds)[0]
+
     def ranking(self, finalists: Sequence[Finalist], seconds: float = np.inf) -> list[Chosen]:
         """Return what can be trained within ``seconds``, the best first.
 
-        The first one is the default: it is there whatever time is left, and comes before others
-        with the same figure.
+        The first finalist is the default: it is there whatever time is left, and comes before
+        others with the same figure.
         """
         within = [*finalists[:1], *(one for one in finalists[1:] if one.seconds <= seconds)]
         ranked = sorted((Chosen((one,), one.figures) for one in within), key=self._worst)
@@ -116,10 +120,11 @@ class Choice:
 
 
 def _pool(group: Sequence[Finalist]) -> list[Finalist]:
-    """Return the best finalists, a few of each method."""
-    pool: list[Finalist] = []
-    for one in group:
-        of_method = sum(one.configuration.method == other.configuration.method for other in pool)
-        if of_method < PER_METHOD and len(pool) < POOL:
-            pool.append(one)
-    return pool
+    """Return the best of each method, then the second best, and so on."""
+    seen: dict[str, int] = {}
+    turns = []
+    for place, one in enumerate(group):
+        turn = seen[one.configuration.method] = seen.get(one.configuration.method, 0) + 1
+        turns.append((turn, place))
+    chosen = sorted(turn for turn in turns if turn[0] <= PER_METHOD)[:POOL]
+    return [group[place] for place in sorted(place for _, place in chosen)]

@@ -1,7 +1,8 @@
 """In which order configurations are tried, and on how many rows: successive halving.
 
 All configurations of a bracket learn from few rows; the better half of them goes on to four times
-as many, and so on up to all. The plan is a generator that gives a configuration and a rung, and is
+as many, and so on up to all. Only the methods as they are by themselves all go on, as far as there
+is time. The plan is a generator that gives a configuration and a rung, and is
 sent the figure that was reached, or None where there is none: so it depends on the figures and the
 seed alone, and can be gone through again with those that are written down.
 """
@@ -71,7 +72,9 @@ class Search:
             yield from self._asked(DEFAULT, 0)  # tells how long all rows will take
         if (yield from self._asked(DEFAULT, self.top)) is None:
             return
-        yield from self._bracket(space.own_settings(self.methods, self.metric))
+        # A method that is not the best may be what a blend lacks, so that none is left behind.
+        own = space.own_settings(self.methods, self.metric)
+        yield from self._bracket(own, keep=1.0)
         features = DEFAULT.features
         if self.has_texts:
             variants = space.feature_variants()
@@ -89,8 +92,8 @@ class Search:
             drawn = yield from self._bracket(bracket)
             number += 1
 
-    def _bracket(self, configurations: Iterable[Configuration]) -> Plan[bool]:
-        """Halve the configurations from rung to rung; tell whether there was any figure."""
+    def _bracket(self, configurations: Iterable[Configuration], keep: float = 1 / 2) -> Plan[bool]:
+        """Let the better of the configurations climb, best first; tell whether any had a figure."""
         left = list(configurations)
         found = False
         for rung in range(self.top + 1):
@@ -100,7 +103,7 @@ class Search:
                 if figure is not None:
                     scored.append((-figure, at))
             found = found or bool(scored)
-            left = [left[at] for _, at in sorted(scored)[: math.ceil(len(scored) / 2)]]
+            left = [left[at] for _, at in sorted(scored)[: math.ceil(keep * len(scored))]]
         return found
 
     def _asked(self, configuration: Configuration, rung: int) -> Plan[float | None]:

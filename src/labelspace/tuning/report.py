@@ -67,7 +67,7 @@ def ranked_rows(tuner: Tuner, most: int | None = None) -> Iterator[dict[str, Any
     """Yield a line for each of the best, with the figures and the time of the last training."""
     shown: list[Chosen] = tuner.ranking_ if most is None else tuner.ranking_[:most]
     for one in shown:
-        yield {"what": str(one), **one.figures, "training s": one.seconds}
+        yield {"what": str(one), **one.figures, "train s": one.seconds}
 
 
 def _page(tuner: Tuner, corpus: str, has_picture: bool) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _page(tuner: Tuner, corpus: str, has_picture: bool) -> Iterator[str]:
                 "what": str(outcome.configuration),
                 "rows": outcome.n_rows,
                 tuner.metric: outcome.figures.get(tuner.metric, outcome.error),
-                "training s": outcome.seconds,
+                "train s": outcome.seconds,
             }
             for outcome in tuner.outcomes_
         ]

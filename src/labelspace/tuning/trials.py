@@ -22,9 +22,12 @@ from labelspace.data.text.features import TextFeatures
 from labelspace.data.text.transformers import features_for
 from labelspace.errors import DataError, UsageError
 from labelspace.parameters import CorpusShape, resolve_settings
+from labelspace.tagger import Tagger
 from labelspace.tagger_setup import learn_features
 from labelspace.topk import TopK
-from labelspace.tuning.mixture import N_CANDIDATES
+from labelspace.tuning.blend import Blend
+from labelspace.tuning.choose import Chosen
+from labelspace.tuning.mixture import N_CANDIDATES, Mixture
 from labelspace.tuning.space import Configuration
 
 HELD_OUT = 0.2
@@ -107,6 +110,18 @@ class Trials:
             for name, value in configuration.features.items()
         }
         return clone(usual).set_params(**told)
+
+    def tagger(self, chosen: Chosen) -> Tagger:
+        """Return a tagger of what was chosen, not fitted."""
+        members = [one.configuration for one in chosen.members]
+        texts = {"features": self.text_features(members[0]), "encoder": self.encoder}
+        how: dict[str, Any] = {"random_state": self.seed, "n_threads": self.n_threads}
+        if len(members) == 1:
+            return Tagger(members[0].method, **texts, **how, **members[0].parameters)
+        answers = [one.answer for one in chosen.members if one.answer is not None]
+        mixture = Mixture.learn(answers, self.truth)
+        estimators = [self.estimator(one) for one in members]
+        return Tagger(Blend(estimators, mixture, **how), **texts)
 
     def run(self, configuration: Configuration, n_rows: int) -> Trained:
         """Let a configuration learn from ``n_rows`` rows and ask it about those held out."""

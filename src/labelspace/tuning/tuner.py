@@ -22,12 +22,10 @@ from labelspace.labels import LabelEncoder
 from labelspace.store.folders import MANIFEST
 from labelspace.tagger import Tagger
 from labelspace.tuning import space
-from labelspace.tuning.blend import Blend
 from labelspace.tuning.budget import Clock, estimate, parse_budget
 from labelspace.tuning.choose import Choice, Chosen, Finalist
 from labelspace.tuning.halving import Search, rung_sizes
 from labelspace.tuning.journal import Journal, Outcome, check_folder
-from labelspace.tuning.mixture import Mixture
 from labelspace.tuning.space import DEFAULT, Configuration
 from labelspace.tuning.trials import Trials
 
@@ -169,7 +167,7 @@ class Tuner(BaseEstimator):
             if end is not None and is_over:
                 self._load(end)
             else:
-                self._choose()
+                self.remark_ = None if self.ranking_ else _HURRIED
                 rows = self._trials.rows if self._trials.has_texts else rows
                 options = {"vocabulary": vocabulary, "label_keys": label_keys}
                 self._finish(rows, labels, label_names, keep, **options)
@@ -218,6 +216,9 @@ class Tuner(BaseEstimator):
         self._top = len(self._sizes) - 1
         self.outcomes_ = self._journal.outcomes
         self._clock = Clock(self.budget_seconds_, self._journal.spent)
+        self._kept_back = 0.0
+        self.ranking_: list[Chosen] = []
+        self.chosen_ = Chosen((Finalist(DEFAULT, {}, None, 0.0),), {})
         self._rank()
         if is_over:
             return
@@ -234,13 +235,6 @@ class Tuner(BaseEstimator):
                 step = plan.send(self._figure(*step, watch))
         except StopIteration:
             pass
-
-    def _choose(self) -> None:
-        """Take the best that there is time for; the default, if even that was not measured."""
-        self._rank()
-        default = Chosen((Finalist(DEFAULT, {}, None, 0.0),), {})
-        self.chosen_ = self.ranking_[0] if self.ranking_ else default
-        self.remark_ = None if self.ranking_ else _HURRIED
 
     def _has_model(self) -> bool:
         return self.folder is not None and (Path(self.folder) / MODEL / MANIFEST).exists()
@@ -264,8 +258,11 @@ class Tuner(BaseEstimator):
             return True
         if self.n_trials is not None and len(self.outcomes_) >= self.n_trials:
             return False
-        reserve = self.ranking_[0].seconds if self.ranking_ else self._estimate(DEFAULT)
-        return self._estimate(configuration, self._sizes[rung]) + reserve <= self._clock.left
+        reserve = self.chosen_.seconds if self.ranking_ else self._estimate(DEFAULT)
+        if self._estimate(configuration, self._sizes[rung]) + reserve > self._clock.left:
+            return False
+        self._kept_back = reserve
+        return True
 
     def _estimate(self, configuration: Configuration, n_rows: int | None = None) -> float:
         """Return the seconds that a training will take: on so many rows, or on everything."""
@@ -293,7 +290,7 @@ class Tuner(BaseEstimator):
         return outcome
 
     def _rank(self) -> None:
-        """Put what learned from all rows in order, with blends that there is time for."""
+        """Put what learned from all rows in order, with blends; take the best there is time for."""
         finalists = [
             Finalist(
                 one.configuration,
@@ -304,15 +301,22 @@ class Tuner(BaseEstimator):
             for one in self.outcomes_
             if one.rung == self._top and one.figures
         ]
+        if not finalists:
+            return
         trials, k = self._trials, max(self._trials.metric.k, 5)
         choice = Choice(trials.truth, trials.figures, self.metric, k)
-        self.ranking_ = choice.ranking(finalists, self._clock.left) if finalists else []
+        self.ranking_ = choice.ranking(finalists)
+        # What was kept back is there to be spent, even if the last trial took longer than thought.
+        left = max(self._clock.left, self._kept_back)
+        best = self.ranking_[0]
+        self.chosen_ = best if best.seconds <= left else choice.best(finalists, left)
 
     def _finish(self, rows: Any, labels: Any, label_names: Any, keep: Any, **options: Any) -> None:
         """Train the choice on everything and save it."""
         began = self._clock.spent
         with progress.task(f"Training {self.chosen_} on all {self._trials.Y.shape[0]:,} rows"):
-            self.tagger_ = self._tagger().fit(rows, labels, label_names, **options)
+            self.tagger_ = self._trials.tagger(self.chosen_)
+            self.tagger_.fit(rows, labels, label_names, **options)
         if keep is not None:
             keep(self.tagger_, self._clock.spent - began)
         if self.folder is not None:
@@ -325,19 +329,6 @@ class Tuner(BaseEstimator):
                 "remark": self.remark_,
             }
         )
-
-    def _tagger(self) -> Tagger:
-        """Return a tagger of the choice, not fitted."""
-        members = self.chosen_.members
-        first = members[0].configuration
-        texts = {"features": self._trials.text_features(first), "encoder": self.encoder}
-        how: dict[str, Any] = {"random_state": self.random_state, "n_threads": self.n_threads}
-        if len(members) == 1:
-            return Tagger(first.method, **texts, **how, **first.parameters)
-        answers = [one.answer for one in members if one.answer is not None]
-        mixture = Mixture.learn(answers, self._trials.truth)
-        estimators = [self._trials.estimator(one.configuration) for one in members]
-        return Tagger(Blend(estimators, mixture, **how), **texts)
 
     def _load(self, end: dict[str, Any]) -> None:
         """Take the model that was made when the same was asked before."""
