@@ -25,6 +25,23 @@ def test_a_folder_of_checkpoints_alone_goes(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+def test_a_removal_that_is_killed_leaves_no_half_of_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = with_checkpoint(tmp_path / "state")
+
+    def killed(*_: object, **more: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("labelspace.deep.checkpoints.shutil.rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        checkpoints.remove(folder)
+    assert not (folder / "network-0" / "last").exists()
+    monkeypatch.undo()
+    store.save(LabelEncoder(), folder / "network-0" / "last")  # which removes what was left
+    assert not list((folder / "network-0").glob(".last*"))
+
+
 def test_other_things_in_the_folder_stay(tmp_path: Path) -> None:
     folder = with_checkpoint(tmp_path / "state")
     mine = [folder / "thesis.txt", folder / "network-0" / "notes.txt", folder / "last" / "x.txt"]

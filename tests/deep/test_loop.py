@@ -76,6 +76,15 @@ def test_killed_training_goes_on_to_the_same_model(tmp_path):
     assert not folder.exists(), "a finished training leaves no checkpoint"
 
 
+def test_a_training_that_goes_on_from_its_end_is_over(tmp_path):
+    kept = replace(QUICK, checkpoint=str(tmp_path / "checkpoint"), keep_checkpoint=True)
+    train(LogisticTask(), 300, kept)
+    again = LogisticTask()
+    again.module.train()
+    train(again, 300, kept)
+    assert not again.module.training, "what is random in training stays out of what follows"
+
+
 def test_checkpoint_of_another_training_is_refused(tmp_path):
     task, folder = LogisticTask(), str(tmp_path / "checkpoint")
     epochs: list[int] = []

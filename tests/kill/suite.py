@@ -132,7 +132,7 @@ class Cases:
         told = [Path(job["log"]).read_text() for job in jobs]
         report = Report(Counter(["both" if codes == [0, 0] else "one refused"]))
         try:
-            if codes not in ([0, 0], [0, 1]) or "Traceback" in "".join(told):
+            if codes not in ([0, 0], [0, 1], [0, 2]) or "Traceback" in "".join(told):
                 raise Wrong(f"exit codes {codes}: {told}")
             wanted = self._twice if codes == [0, 0] else self.after
             if self.verb.state(self.folder) != wanted:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from labelspace.store.folders import MANIFEST, check_replaceable
+from labelspace.store.leftovers import leave_behind
 
 # The state after the last epoch, and after the best one.
 LAST, BEST = "last", "best"
@@ -33,7 +34,9 @@ def remove(folder: str | Path) -> None:
     for place in (*folder.glob("network-*"), folder):
         for name in (LAST, BEST):
             if (place / name / MANIFEST).is_file():
-                shutil.rmtree(place / name, ignore_errors=True)
+                # Half a checkpoint would be taken for a damaged one: it gets the name of what is
+                # left behind, in one step.
+                leave_behind(place / name, f".{name}.saving-")
             for unfinished in place.glob(f".{name}.saving-*"):
                 shutil.rmtree(unfinished, ignore_errors=True)
         with suppress(OSError):

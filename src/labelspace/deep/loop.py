@@ -194,6 +194,7 @@ class _Training:
             while len(self.history) < self.n_epochs and not self._is_over():
                 self._epoch(len(self.history))
                 advance(1)
+        self.task.module.eval()  # also where a training went on from its end
         self._check_finite()
         if self.best is not None:
             self._restore(store.load(self.folder / checkpoints.BEST))

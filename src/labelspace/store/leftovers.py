@@ -107,6 +107,12 @@ def remove_leftovers(parent: Path, prefix: str, suffix: str = "") -> None:
                 _remove_if_left(parent / name)
 
 
+def leave_behind(path: Path, prefix: str) -> None:
+    """Give a file or folder the name of a leftover beside it, so that it goes as one."""
+    with suppress(OSError):
+        os.rename(path, path.parent / _new_name(prefix))
+
+
 @contextmanager
 def turn(folder: Path) -> Iterator[None]:
     """Let one process at a time rename what is in a folder, where the system has such locks.

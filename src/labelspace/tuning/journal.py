@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from labelspace import __version__
+from labelspace.data.formats.compression import open_output
 from labelspace.errors import UsageError
 from labelspace.store import folders
 from labelspace.topk import TopK
@@ -89,11 +90,8 @@ class Journal:
         """Write down a trial, with what it said of the rows held out if it learned from all."""
         if answer is not None and self.folder is not None:
             target = self.folder / ANSWERS / f"{outcome.number}.npz"
-            with open(f"{target}.new", "wb") as file:
+            with open_output(target) as file:
                 np.savez(file, labels=answer.labels.astype(np.int32), scores=answer.scores)
-                folders.flush(file)
-            os.replace(file.name, target)
-            folders.flush_folder(target.parent)
         elif answer is not None:
             self._answers[outcome.number] = answer
         self._append(asdict(outcome))
@@ -117,9 +115,16 @@ class Journal:
     def _append(self, line: dict[str, Any]) -> None:
         if self.folder is None:
             return
-        with open(self.folder / JOURNAL, "ab") as file:
-            file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
-            folders.flush(file)
+        path = self.folder / JOURNAL
+        size = path.stat().st_size if path.exists() else 0
+        try:
+            with open(path, "ab") as file:
+                file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+                folders.flush(file)
+        except OSError:
+            if path.exists():
+                os.truncate(path, size)
+            raise
 
     def _read(self, tuned: dict[str, Any]) -> bool:
         """Read what is there, up to a line that is not whole; tell whether there is anything."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labelspace.store import folders
+from labelspace.data.formats.compression import open_output
 from labelspace.tuning.budget import shown_seconds
 
 if TYPE_CHECKING:
@@ -56,11 +55,8 @@ def write_report(tuner: Tuner, corpus: str) -> None:
     folder = Path(str(tuner.folder))
     has_picture = _draw(tuner, folder / PICTURE)
     text = "\n".join(_page(tuner, corpus, has_picture)) + "\n"
-    with open(folder / f"{REPORT}.new", "w", encoding="utf-8") as file:
-        file.write(text)
-        folders.flush(file)
-    os.replace(file.name, folder / REPORT)
-    folders.flush_folder(folder)
+    with open_output(folder / REPORT) as file:
+        file.write(text.encode())
 
 
 def ranked_rows(tuner: Tuner, most: int | None = None) -> Iterator[dict[str, Any]]:

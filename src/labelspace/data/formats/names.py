@@ -147,11 +147,8 @@ def names_kept_beside(
 
 def _identity(path: Path) -> tuple[int, int] | None:
     """Return what changes when another file takes the place of one."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns
+    found = path.stat() if path.exists() else None
+    return None if found is None else (found.st_ino, found.st_mtime_ns)
 
 
 def can_be_beside(corpus: Path, filename: str, names: Sequence[str]) -> bool:
