@@ -16,13 +16,14 @@ ALL   := $(VENV)/.all-stamp
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help install demo test fuzz kill bench lint format docs lock clean distclean
+.PHONY: help install demo test fuzz sanitise kill bench lint format docs lock clean distclean
 
 help:
 	@echo "make demo       build a corpus from installed docstrings, train, evaluate, tag sentences"
 	@echo "make test       run every test and every docstring example"
 	@echo "make fuzz       try thousands of changed files, model folders and requests"
 	@echo "make kill       kill every verb at random and planned moments, and fill its disk"
+	@echo "make sanitise   run kernels with checks of bounds, and some without compiling (slow)"
 	@echo "make install    make .venv with the core dependencies and the command .venv/bin/labelspace"
 	@echo "make lint       ruff, mypy, the import contract and the floor plan"
 	@echo "make format     let ruff rewrite what it can"
@@ -45,6 +46,11 @@ fuzz: $(ALL)
 
 kill: $(ALL)
 	$(BIN)/python -m tests.kill $(ARGS)
+
+sanitise: $(ALL)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/numba-bounds $(BIN)/python -m pytest \
+	    tests/test_degenerate_data.py tests/test_estimators.py $(ARGS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/encoders tests/data/formats/test_names.py $(ARGS)
 
 bench: $(ALL)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace.errors import DataError, LabelspaceWarning, UsageError
+from labelspace.errors import DataError, LabelspaceWarning, UsageError, shortened
 from labelspace.store import Storable, schema
 
 NOT_THERE = -1
@@ -194,7 +194,7 @@ class Vocabulary(Storable):
     def _check_keys(self, source: str) -> None:
         if (at := self.keys.first_repeated()) is not None:
             raise DataError(
-                f"{source} has the key '{self.keys[at][:80]}' twice: give each label its own."
+                f"{source} has the key '{shortened(self.keys[at])}' twice: give each label its own."
             )
         for at in np.flatnonzero(self.keys.lengths() == 0)[:1].tolist():
             raise DataError(f"{source} has no key for label {at + 1}: give each label one.")
