@@ -22,6 +22,7 @@ ABSTRACT = {
     "LabelRanker",
     "LearnsOn",
     "Settings",
+    "SparseClassifiers",
     "TreeRanker",
     "TreeSettings",
     "VotingRanker",

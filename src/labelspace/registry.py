@@ -130,6 +130,16 @@ METHODS: dict[str, Method] = {
             "sleec.settings:SLEECSettings",
         ),
     ),
+    "ppdsparse": Method(
+        "sparse_margins.ppdsparse:PPDSparse",
+        "a max-margin classifier per label, sparse in rows and features",
+        ("sparse_margins.settings:PPDSparseSettings",),
+    ),
+    "proxml": Method(
+        "sparse_margins.proxml:ProXML",
+        "an L1-regularised classifier per label, for labels with few rows",
+        ("sparse_margins.settings:ProXMLSettings",),
+    ),
     "one-vs-all": Method(
         "baselines.one_vs_all:OneVsAll", "a linear classifier per label, small weights cut"
     ),

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from labelspace.models.row_trees.lpsr import LPSR
     from labelspace.models.row_trees.pfastrexml import PfastreXML
     from labelspace.models.sleec.model import SLEEC
+    from labelspace.models.sparse_margins.ppdsparse import PPDSparse
+    from labelspace.models.sparse_margins.proxml import ProXML
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -52,8 +54,10 @@ __all__ = [
     "NearestNeighbors",
     "NeuralXC",
     "OneVsAll",
+    "PPDSparse",
     "Parabel",
     "PfastreXML",
+    "ProXML",
     "RandomLabels",
     "find",
     "make",

@@ -1,0 +1,1 @@
+"""Linear classifiers whose weights are sparse from the start: PPD-Sparse, PD-Sparse and ProXML."""

@@ -1,0 +1,26 @@
+"""PPD-Sparse and ProXML learn, and stay small."""
+
+from __future__ import annotations
+
+import pytest
+
+from labelspace.models import OneVsAll, PPDSparse, ProXML, make
+from tests.planted import planted_corpus
+
+
+@pytest.mark.parametrize("name", ["ppdsparse", "proxml"])
+def test_it_finds_each_planted_label_with_a_fraction_of_the_weights(name: str) -> None:
+    X, Y = planted_corpus(400, n_labels=30)
+    X_test, Y_test = planted_corpus(200, n_labels=30, seed=1)
+    model = make(name, random_state=0).fit(X, Y)
+    plain = OneVsAll(C=1.0, min_weight=0.0, random_state=0).fit(X, Y)
+    assert model.score(X_test, Y_test) > 0.97
+    assert model.coef_.nnz < plain.coef_.nnz / 3
+    reason = model.explain(X_test[:1], k=1)[0][0].reasons[0]
+    assert reason.weight > 0
+
+
+def test_presets_differ() -> None:
+    X, Y = planted_corpus(60)
+    assert PPDSparse(preset="paper").fit(X, Y).settings_.shrink == 0.01
+    assert ProXML(preset="paper").fit(X, Y).settings_.tol == 0.01
