@@ -71,7 +71,8 @@ class SparseIndex(Storable):
     ) -> None:
         if n_dense:
             keys, dense = split_dense(keys, n_dense)
-            self.dense = np.ascontiguousarray(dense.T)
+            # Rounded as a model folder keeps them, so that a model answers as it will when loaded.
+            self.dense = np.ascontiguousarray(dense.T).astype(np.float16).astype(np.float32)
         inverted = csr_matrix(keys.T.tocsr(), dtype=np.float32)
         inverted.sort_indices()
         self.inverted = inverted

@@ -23,6 +23,7 @@ def gather(
     vectors,
     scales,
     named,
+    start,
     n_by_margin,
     labels,
     margins,
@@ -31,7 +32,8 @@ def gather(
 ):
     """Fill in labels voted for, those named, then those of the largest margins; and their figures.
 
-    ``named`` are labels, -1 for none, that may be voted for as well.
+    ``named`` are labels, -1 for none, that may be voted for as well. ``start`` has what is to be
+    added to the margins of all labels, or no columns.
     """
     n_labels = biases.shape[0]
     sums = np.zeros(n_labels, dtype=np.float32)
@@ -41,6 +43,11 @@ def gather(
     best_margins = np.empty(n_by_margin, dtype=np.float32)
     for row in range(indptr.shape[0] - 1):
         n_touched = 0
+        for label in range(start.shape[1]):
+            is_touched[label] = True
+            touched[label] = label
+            sums[label] = start[row, label]
+        n_touched += start.shape[1]
         for entry in range(indptr[row], indptr[row + 1]):
             value = data[entry]
             for at in range(weight_ptr[indices[entry]], weight_ptr[indices[entry] + 1]):

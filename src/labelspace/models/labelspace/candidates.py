@@ -7,12 +7,14 @@ weights that its own features have.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from labelspace.csr import split_dense
 from labelspace.models.labelspace import _candidate_kernels as kernels
 from labelspace.models.labelspace.name_index import N_FIGURES, NameIndex
 from labelspace.search.result import SearchResult
@@ -21,6 +23,8 @@ from labelspace.spaces import sphere
 from labelspace.spaces.quantized import dequantized, quantized
 from labelspace.store import Storable, schema
 from labelspace.topk import TopK
+
+_MARGINS_AT_ONCE = 1 << 22
 
 
 class Candidates(NamedTuple):
@@ -141,29 +145,48 @@ def gather_candidates(
     shape = (X.shape[0], votes.k + n_named + min(n_by_margin, classifiers.n_keys))
     labels = np.full(shape, -1, dtype=np.int64)
     margins, shares, cosines = np.zeros((3, *shape), dtype=np.float32)
-    kernels.gather(
-        X.indptr,
-        X.indices,
-        np.ascontiguousarray(X.data, dtype=np.float32),
-        np.ascontiguousarray(Z, dtype=np.float32),
-        votes.labels,
-        votes.scores,
+    of_labels = (
         classifiers.inverted.indptr,
         classifiers.inverted.indices,
         classifiers.inverted.data,
         classifiers.offsets,
         centroids.vectors,
         centroids.scales,
-        named,
-        min(n_by_margin, classifiers.n_keys),
-        labels,
-        margins,
-        shares,
-        cosines,
     )
+    for rows, words, start in _by_dense(X, classifiers):
+        kernels.gather(
+            words.indptr,
+            words.indices,
+            np.ascontiguousarray(words.data, dtype=np.float32),
+            np.ascontiguousarray(Z[rows], dtype=np.float32),
+            votes.labels[rows],
+            votes.scores[rows],
+            *of_labels,
+            named[rows],
+            start,
+            min(n_by_margin, classifiers.n_keys),
+            labels[rows],
+            margins[rows],
+            shares[rows],
+            cosines[rows],
+        )
     nearest, n_voters = neighbors.support(Y, labels)
-    rows = np.column_stack((neighbors.nearness, np.diff(X.indptr))).astype(np.float32)
+    of_rows = np.column_stack((neighbors.nearness, np.diff(X.indptr))).astype(np.float32)
     figures: NDArray[np.float32] = np.zeros((*shape, N_FIGURES), dtype=np.float32)
     if names is not None:
         figures = names.figures(X, labels)
-    return Candidates(labels, margins, shares, cosines, nearest, n_voters, figures, rows)
+    return Candidates(labels, margins, shares, cosines, nearest, n_voters, figures, of_rows)
+
+
+def _by_dense(
+    X: csr_matrix, classifiers: SparseIndex
+) -> Iterator[tuple[slice, csr_matrix, NDArray[np.float32]]]:
+    """Yield some rows at a time: which, their words, and what their vectors add to all margins."""
+    if classifiers.dense is None:
+        yield slice(None), X, np.zeros((X.shape[0], 0), dtype=np.float32)
+        return
+    size = max(_MARGINS_AT_ONCE // classifiers.n_keys, 1)
+    for first in range(0, X.shape[0], size):
+        rows = slice(first, first + size)
+        words, vectors = split_dense(csr_matrix(X[rows]), classifiers.n_dense)
+        yield rows, words, vectors @ classifiers.dense

@@ -27,10 +27,10 @@ from sklearn.utils import check_random_state
 from labelspace import metrics
 from labelspace.base import LabelRanker
 from labelspace.calibration import Threshold
+from labelspace.csr import dense_tail
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explanation import Explanation
 from labelspace.labels import without_rows
-from labelspace.linear.sampled_hinge import Classifiers
 from labelspace.models.labelspace.candidates import LabelCentroids
 from labelspace.models.labelspace.classifiers import train_classifiers
 from labelspace.models.labelspace.evidence import LabelEvidence, vote
@@ -209,7 +209,8 @@ class LabelSpace(LearnsOn):
     def _fit(
         self, X: csr_matrix, Y: csr_matrix, label_features: Any = None, groups: Any = None
     ) -> None:
-        told = self.settings_ = self._resolved(X, Y)
+        n_dense = dense_tail(X)
+        told = self.settings_ = self._resolved(X, Y, n_dense)
         seed = int(check_random_state(self.random_state).randint(1 << 30))
         how: dict[str, Any] = {"n_threads": self.n_threads, "seed": seed}
         self.rows_ = UnitRows(idf=self.idf).learn(X)
@@ -223,8 +224,9 @@ class LabelSpace(LearnsOn):
         self.learners_ = train_spaces(X, seen, self.Y_, told, **how)
         hard = partial(self._hard_negatives, Y)
         self.C_, every, honest = train_classifiers(X, Y, held_out, hard, self.C, told, **how)
-        self._learn_stacker(X, Y, seen, np.flatnonzero(held_out), honest, kin)
-        self.classifiers_ = SparseIndex(every.weights, every.biases)
+        asked = np.flatnonzero(held_out)
+        self._learn_stacker(X, Y, seen, asked, SparseIndex(*honest, n_dense), kin)
+        self.classifiers_ = SparseIndex(*every, n_dense)
         self.label_centroids_ = self._label_centroids(X, Y)
         self.reservoir_ = draw_reservoir(X, told.reservoir_size, seed)
 
@@ -241,7 +243,7 @@ class LabelSpace(LearnsOn):
         Y: csr_matrix,
         seen: csr_matrix,
         rows: NDArray[np.int64],
-        classifiers: Classifiers,
+        classifiers: SparseIndex,
         groups: NDArray[np.int64] | None,
     ) -> None:
         """Learn from the rows held out, which here look as new rows do."""
@@ -249,7 +251,7 @@ class LabelSpace(LearnsOn):
             self.names_.counts = self.names_.learn(X, seen)
         counts = np.bincount(seen.indices, minlength=seen.shape[1])
         asked, truth = csr_matrix(X[rows]), csr_matrix(Y[rows])
-        evidence = self._evidence(SparseIndex(*classifiers), self._label_centroids(X, seen))
+        evidence = self._evidence(classifiers, self._label_centroids(X, seen))
         candidates = evidence.candidates(asked, rows, groups)
         gains, n_trees = self._gains() if self.propensity else None, self.settings_.n_trees
         self.stacker_ = learn_stacker(candidates, truth, counts, n_trees=n_trees)
