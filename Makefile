@@ -50,7 +50,7 @@ kill: $(ALL)
 sanitise: $(ALL)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/numba-bounds $(BIN)/python -m pytest \
 	    tests/test_degenerate_data.py tests/test_estimators.py $(ARGS)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/encoders tests/data/formats/test_names.py $(ARGS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/encoders $(ARGS)
 
 bench: $(ALL)
 	$(BIN)/python -m benchmarks $(ARGS)
