@@ -13,7 +13,7 @@ margin by more than ``tol``; when there are none left, the answer is that of all
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,20 +80,11 @@ def train_sparse(
     >>> bool(np.all((X @ weights.T.toarray() + biases > 0) == Y.toarray()))
     True
     """
-    rows = SolverRows.of(X)
-    n_features = len(rows.feature_of)
-    by_row = csr_matrix(
-        (rows.data, rows.indices.astype(np.int32), rows.indptr), shape=(X.shape[0], n_features)
-    )
-    by_column = csc_matrix(by_row)
-    labels = csc_matrix(Y)
+    rows, labels = SolverRows.of(X), csc_matrix(Y)
     labels.sort_indices()
     starters = np.random.default_rng(seed).permutation(X.shape[0])[:N_STARTERS].astype(np.int32)
-    arrays = (
-        *(rows.indptr, by_row.indices, rows.data, rows.lengths, n_features),
-        *(by_column.indptr.astype(np.int64), by_column.indices, by_column.data),
-        *(labels.indptr.astype(np.int64), labels.indices.astype(np.int32)),
-    )
+    positives = labels.indptr.astype(np.int64), labels.indices.astype(np.int32)
+    arrays = *_both_ways(rows), *positives
     limits = float(C), float(shrink), float(tol), max_rounds, max_passes, seed
 
     def solve(chunk: NDArray[np.int64]) -> _Solved:
@@ -105,6 +96,19 @@ def train_sparse(
     chunks = [problems[start::n_chunks] for start in range(n_chunks)]
     solved = solve_chunks(solve, chunks, "training classifiers", n_threads)
     return _put_together(solved, chunks, rows.feature_of, (Y.shape[1], X.shape[1]))
+
+
+def _both_ways(rows: SolverRows) -> tuple[Any, ...]:
+    """Return the rows as the kernels want them, by row and by column."""
+    n_rows, n_features = len(rows.lengths), len(rows.feature_of)
+    by_row = csr_matrix(
+        (rows.data, rows.indices.astype(np.int32), rows.indptr), shape=(n_rows, n_features)
+    )
+    by_column = csc_matrix(by_row)
+    return (
+        *(rows.indptr, by_row.indices, rows.data, rows.lengths, n_features),
+        *(by_column.indptr.astype(np.int64), by_column.indices, by_column.data),
+    )
 
 
 def _put_together(
