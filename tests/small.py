@@ -19,6 +19,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "label-embedding": {"dim": 16},
     "label-embedding-tree": {"dim": 16},
     "labelspace": {"n_learners": 2, "dim": 16, "min_steps": 20},
+    "wsabie": {"dim": 16, "n_epochs": 30},
+    "leml": {"penalty": 0.3},
     "sleec": {"n_learners": 2, "dim": 16, "n_neighbors": 10},
     "parabel": {"n_trees": 2},
     "pfastrexml": {"n_trees": 8},

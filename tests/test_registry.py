@@ -19,8 +19,10 @@ pytest.importorskip("torch")
 ABSTRACT = {
     "FeaturesHolder",
     "AutoencoderSettings",
+    "CompressedLabels",
     "LabelRanker",
     "LearnsOn",
+    "LinearlyDecoded",
     "Settings",
     "SparseClassifiers",
     "TreeRanker",

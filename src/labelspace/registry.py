@@ -140,6 +140,32 @@ METHODS: dict[str, Method] = {
         "an L1-regularised classifier per label, for labels with few rows",
         ("sparse_margins.settings:ProXMLSettings",),
     ),
+    "leml": Method(
+        "leml.model:LEML",
+        "a linear map of low rank, its two factors learned together",
+        ("leml.settings:LEMLSettings",),
+    ),
+    "wsabie": Method(
+        "wsabie.model:WSABIE",
+        "rows and labels in one space, by a loss on the ranking of labels",
+        ("wsabie.settings:WSABIESettings",),
+    ),
+    "cplst": Method(
+        "label_compression.principal_labels:CPLST",
+        "label vectors on a few directions that are long and predictable",
+    ),
+    "plst": Method(
+        "label_compression.principal_labels:PLST",
+        "label vectors on the few directions in which they are longest",
+    ),
+    "cs": Method(
+        "label_compression.compressed_sensing:CompressedSensing",
+        "label vectors as random sums, found again because they are sparse",
+    ),
+    "ml-cssp": Method(
+        "label_compression.column_subset:MLCSSP",
+        "some labels are learned and speak for the others",
+    ),
     "one-vs-all": Method(
         "baselines.one_vs_all:OneVsAll", "a linear classifier per label, small weights cut"
     ),

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from labelspace.models.glas.model import GLaS
     from labelspace.models.hierarchical_xc.model import HierarchicalXC
     from labelspace.models.hyperbolic.model import Hyperbolic
+    from labelspace.models.label_compression.column_subset import MLCSSP
+    from labelspace.models.label_compression.compressed_sensing import CompressedSensing
+    from labelspace.models.label_compression.principal_labels import CPLST, PLST
     from labelspace.models.label_trees.balanced_label_tree import BalancedLabelTree
     from labelspace.models.label_trees.label_embedding import LabelEmbedding
     from labelspace.models.label_trees.label_embedding_tree import LabelEmbeddingTree
     from labelspace.models.label_trees.label_tree import LabelTree
     from labelspace.models.label_trees.parabel import Parabel
     from labelspace.models.labelspace.model import LabelSpace
+    from labelspace.models.leml.model import LEML
     from labelspace.models.neuralxc.model import NeuralXC
     from labelspace.models.row_trees.fastxml import FastXML
     from labelspace.models.row_trees.lpsr import LPSR
@@ -33,15 +37,22 @@ if TYPE_CHECKING:
     from labelspace.models.sleec.model import SLEEC
     from labelspace.models.sparse_margins.ppdsparse import PPDSparse
     from labelspace.models.sparse_margins.proxml import ProXML
+    from labelspace.models.wsabie.model import WSABIE
 
 __all__ = [
+    "CPLST",
     "DEFAULT_METHOD",
     "DXML",
+    "LEML",
     "LPSR",
     "METHODS",
+    "MLCSSP",
+    "PLST",
     "SLEEC",
+    "WSABIE",
     "AnnexML",
     "BalancedLabelTree",
+    "CompressedSensing",
     "FastXML",
     "GLaS",
     "HierarchicalXC",

@@ -44,18 +44,16 @@ class SLEEC(VotingRanker):
         "best" is what measures best for its price; "paper" has the settings of the authors' program
         for corpora of that size.
     n_learners : int, optional
-        Partitions, each with its maps, that vote together: 1 for up to 15,000 rows, else 3 (1,
-        else 10).
+        Partitions, each with its maps, that vote together: 1 (1, but 10 beyond 15,000 rows).
     part_size : int, optional
-        Rows in a part, on average: all up to 15,000, else 6,000 (the same).
+        Rows in a part, on average: all up to 100,000 (all up to 15,000, else 6,000).
     dim : int, optional
-        Dimensions of the space: 100 for up to 15,000 rows, else 50 (the same).
+        Dimensions of the space: 100 (100, but 50 beyond 15,000 rows).
     graph_neighbors : int, optional
         Neighbours of each row whose products are kept: 100, but 50 beyond 15,000 rows (250 to 500,
         else 25).
     C : float, optional
-        Weight of a map's error against its length: 0.1 to 0.2, but 1 beyond 15,000 rows (0.1 to
-        0.2).
+        Weight of a map's error against its length: 0.1 to 0.2 (the same).
     n_neighbors : int, optional
         Training rows that vote, for each learner: 25 to 70, but 20 beyond 15,000 rows (25 to 70,
         else 10).

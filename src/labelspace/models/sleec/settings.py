@@ -11,6 +11,8 @@ from labelspace.spaces.quantized import STORAGES
 # Corpora that the publication calls small, where one learner takes all rows at once.
 _SMALL = 15_000
 _FEW_LABELS = 500
+# Rows that are not parted: a part that a new row does not go to is lost to it.
+_LARGE = 100_000
 
 
 @dataclass(frozen=True)
@@ -20,21 +22,21 @@ class SLEECSettings(Settings):
     Attributes
     ----------
     n_learners : int
-        Partitions, each with its maps, that vote together: 1 for up to 15,000 rows, else 3 (1,
-        else 10).
+        Partitions, each with its maps, that vote together: 1 (1, but 10 beyond 15,000 rows).
     part_size : int
-        Rows in a part, on average; a learner with as many rows or fewer has one part: 15,000 for
-        so few rows, else 6,000 (the same).
+        Rows in a part, on average; a learner with as many rows or fewer has one part: 100,000
+        (15,000 for so few rows, else 6,000).
     dim : int
-        Dimensions of the space: 100 for up to 15,000 rows, else 50 (the same).
+        Dimensions of the space: 100 (100, but 50 beyond 15,000 rows).
     graph_neighbors : int
         Neighbours of each row whose products are kept: 100, but 50 beyond 15,000 rows (250, but
         500 with more than 500 labels and 25 beyond 15,000 rows).
     max_steps : int
-        Pairs of steps of singular value projection at most: 200 (200).
+        Pairs of steps of singular value projection at most: 200, but 100 beyond 15,000 rows
+        (200).
     C : float
-        Weight of a map's error against its length: 0.2, but 0.1 with more than 500 labels and 1
-        beyond 15,000 rows (0.2, else 0.1).
+        Weight of a map's error against its length: 0.2, but 0.1 with more than 500 labels or
+        15,000 rows (the same).
     l1, rho : float
         λ, the price of an image's distance from zero, and ρ of the ADMM: 0.01, 0.001 (the same).
     n_rounds : int
@@ -116,9 +118,7 @@ class SLEECSettings(Settings):
                 storage="float32",
             )
         if preset == "best":
-            return cls(
-                n_learners=3, part_size=6000, dim=50, graph_neighbors=50, C=1.0, n_neighbors=20
-            )
+            return cls(part_size=_LARGE, graph_neighbors=50, C=0.1, max_steps=100, n_neighbors=20)
         return cls(
             n_learners=10,
             part_size=6000,

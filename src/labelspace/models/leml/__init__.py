@@ -1,0 +1,1 @@
+"""Low-rank empirical risk minimisation, alone (LEML) and with a sparse part (RobustXML)."""

@@ -1,0 +1,61 @@
+"""What LEML and RobustXML can be told, and what their presets say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from labelspace.models.leml.newton import LOSSES
+from labelspace.parameters import CorpusShape, Rules, Settings, one_of, real, whole
+
+# Dimensions as a share of the labels, and at most.
+_SHARE = 0.8
+_MOST, _MOST_IN_PAPER = 200, 500
+
+
+@dataclass(frozen=True)
+class LEMLSettings(Settings):
+    """All that LEML can be told; values are those of "best", those of "paper" in brackets.
+
+    Attributes
+    ----------
+    dim : int
+        Rank of the map: four fifths of the labels, 200 at most (500 at most).
+    penalty : float
+        λ of both factors: 2 (2).
+    loss : {"squared", "logistic", "squared-hinge"}
+        What a score that is off costs: squared (squared). The others go over all pairs of rows
+        and labels.
+    n_rounds : int
+        Rounds of solving for one factor and for the other: 2 (10).
+    n_steps : int
+        Steps of conjugate gradients in each: 20 (20).
+
+    Examples
+    --------
+    >>> LEMLSettings.for_corpus("best", CorpusShape(4880, 1836, 159)).dim
+    127
+    """
+
+    dim: int = _MOST
+    penalty: float = 2.0
+    loss: str = "squared"
+    n_rounds: int = 2
+    n_steps: int = 20
+
+    presets: ClassVar[tuple[str, ...]] = ("best", "paper")
+    rules: ClassVar[Rules] = {
+        "dim": [whole()],
+        "penalty": [real(0)],
+        "loss": [one_of("squared", *LOSSES)],
+        "n_rounds": [whole()],
+        "n_steps": [whole()],
+    }
+
+    @classmethod
+    def for_corpus(cls, preset: str, shape: CorpusShape) -> LEMLSettings:
+        """Return the settings of a preset for a corpus of some shape."""
+        share = max(int(_SHARE * shape.n_labels), 1)
+        if preset == "paper":
+            return cls(dim=min(share, _MOST_IN_PAPER), n_rounds=10)
+        return cls(dim=min(share, _MOST))

@@ -1,0 +1,1 @@
+"""Rows and labels in one space by a ranking loss (WSABIE)."""

@@ -1,0 +1,54 @@
+"""What WSABIE can be told, and what its presets say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, real, whole
+
+
+@dataclass(frozen=True)
+class WSABIESettings(Settings):
+    """All that WSABIE can be told; values are those of "best", those of "paper" in brackets.
+
+    Attributes
+    ----------
+    dim : int
+        Dimensions of the space: 100 (100).
+    n_epochs : int
+        Passes over all pairs of a row and a label of it: 10 (20).
+    learning_rate : float
+        First step size: 0.05 (0.05).
+    longest : float
+        Length that no vector of a feature or label exceeds: 3 (2).
+    adaptive : bool
+        Whether vectors that were moved much are moved by less: yes (no).
+
+    Examples
+    --------
+    >>> WSABIESettings.for_corpus("paper", CorpusShape(4880, 1836, 159)).dim
+    100
+    """
+
+    dim: int = 100
+    n_epochs: int = 10
+    learning_rate: float = 0.05
+    longest: float = 3.0
+    adaptive: bool = True
+
+    presets: ClassVar[tuple[str, ...]] = ("best", "paper")
+    rules: ClassVar[Rules] = {
+        "dim": [whole()],
+        "n_epochs": [whole()],
+        "learning_rate": [real(0)],
+        "longest": [real(0)],
+        "adaptive": [FLAG],
+    }
+
+    @classmethod
+    def for_corpus(cls, preset: str, shape: CorpusShape) -> WSABIESettings:
+        """Return the settings of a preset for a corpus of some shape."""
+        if preset == "paper":
+            return cls(n_epochs=20, learning_rate=0.05, longest=2.0, adaptive=False)
+        return cls()

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from labelspace.models import LEML
+from labelspace.models.leml.settings import LEMLSettings
+from labelspace.parameters import CorpusShape
+from tests.planted import planted_corpus
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "squared-hinge"])
+def test_each_loss_learns(loss: str) -> None:
+    model = LEML(loss=loss, penalty=0.3, random_state=0).fit(*planted_corpus())
+    assert model.score(*planted_corpus(100, seed=1)) > 0.95
+
+
+def test_rank_is_what_limits_it() -> None:
+    """Twelve labels that come independently of each other do not fit into two dimensions."""
+    X, Y = planted_corpus()
+    new = planted_corpus(100, seed=1)
+    low, full = (LEML(dim=dim, penalty=0.3, random_state=0).fit(X, Y) for dim in (2, 12))
+    assert low.encoder_.dim == 2
+    assert full.score(*new) > low.score(*new) + 0.3
+
+
+def test_a_row_without_features_gets_the_frequent_labels() -> None:
+    X, Y = planted_corpus()
+    model = LEML(random_state=0).fit(X, Y)
+    top = model.predict_topk(csr_matrix((1, X.shape[1]), dtype=np.float32), k=3)
+    assert top.labels[0].tolist() == np.argsort(-model.label_counts_, kind="stable")[:3].tolist()
+
+
+def test_paper_has_rank_and_rounds_of_the_publication() -> None:
+    chosen = LEMLSettings.for_corpus("paper", CorpusShape(12920, 500, 983))
+    assert (chosen.dim, chosen.n_rounds, chosen.loss) == (500, 10, "squared")
