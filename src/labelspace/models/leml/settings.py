@@ -8,9 +8,9 @@ from typing import ClassVar
 from labelspace.models.leml.newton import LOSSES
 from labelspace.parameters import CorpusShape, Rules, Settings, one_of, real, whole
 
-# Dimensions as a share of the labels, and at most.
+# Dimensions as a share of the labels, at least and at most.
 _SHARE = 0.8
-_MOST, _MOST_IN_PAPER = 200, 500
+_FEWEST, _MOST, _MOST_IN_PAPER = 16, 200, 500
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class LEMLSettings(Settings):
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> LEMLSettings:
         """Return the settings of a preset for a corpus of some shape."""
-        share = max(int(_SHARE * shape.n_labels), 1)
+        share = max(int(_SHARE * shape.n_labels), _FEWEST)
         if preset == "paper":
             return cls(dim=min(share, _MOST_IN_PAPER), n_rounds=10)
         return cls(dim=min(share, _MOST))
