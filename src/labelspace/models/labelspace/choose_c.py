@@ -22,7 +22,7 @@ from labelspace.topk import TopK
 CHOICES = (0.2, 0.5, 1.0)
 EXACT_CHOICES = (1.0, 0.3)
 TRIAL_TOL = 0.5
-USUAL = 0.5
+USUAL, USUAL_EXACT = 0.5, 0.5
 NEARLY = 0.985
 N_LABELS = 100  # that are tried, or a quarter of all
 FEWEST_SEEN = 2  # rows held out that have the label

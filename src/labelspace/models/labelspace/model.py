@@ -65,6 +65,9 @@ class LabelSpace(LearnsOn):
 
     Parameters
     ----------
+    effort : {"balanced", "fast", "best"}, default="balanced"
+        How much training and prediction may cost: "fast" has one small space and fewer trees,
+        "best" more spaces, more rows held out and classifiers trained to the end.
     propensity : bool, default=False
         Whether rare labels count more, as PSP@k counts them. Scores are then p / propensity, as
         a share of the largest that there can be.
@@ -125,6 +128,7 @@ class LabelSpace(LearnsOn):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
+        "effort": [one_of(*LabelSpaceSettings.presets)],
         "propensity": [FLAG],
         "C": [real(0), one_of("auto")],
         **{name: [*LabelSpaceSettings.rules[name], None] for name in _TURNED},
@@ -159,6 +163,7 @@ class LabelSpace(LearnsOn):
     def __init__(
         self,
         *,
+        effort: str = "balanced",
         propensity: bool = False,
         C: float | Literal["auto"] = "auto",
         dim: int | None = None,
@@ -173,6 +178,7 @@ class LabelSpace(LearnsOn):
         n_threads: int | None = None,
     ) -> None:
         super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.effort = effort
         self.propensity = propensity
         self.C = C
         self.dim = dim
@@ -184,6 +190,11 @@ class LabelSpace(LearnsOn):
 
     _is_calibrated = True
     takes_label_features = True
+
+    @property
+    def preset(self) -> str:
+        """The effort, by the name that settings know it by."""
+        return self.effort
 
     @property
     def gives_probabilities(self) -> bool:

@@ -23,6 +23,7 @@ _FEW = 8_000
 _LONG = 100  # features of a row from which on it can afford, and needs, more hard negatives
 _EVERY_NEGATIVE = 1e8  # products of labels and features of rows that are no effort
 _EXACT = 5e10  # the same for classifiers that see all rows, whose solver passes over few of them
+_QUICKLY_EXACT = 1e9  # the same where time counts
 _MOST_NEGATIVES = 1e9  # and those that are the most effort
 
 
@@ -68,6 +69,8 @@ class LabelSpaceSettings(Settings):
         all, unless labels × features of all rows are more than 5 · 10¹⁰.
     tol : float
         Largest violation of a margin that exact classifiers let pass: 0.3.
+    try_C : bool
+        Whether C is tried where it is "auto", or the usual one taken: yes.
     n_trees : int
         Boosted trees that correct the stacking: 100.
     validation_fraction : float
@@ -79,7 +82,7 @@ class LabelSpaceSettings(Settings):
 
     Examples
     --------
-    >>> LabelSpaceSettings.for_corpus("best", CorpusShape(5_000, 300, 200, 50_000)).n_learners
+    >>> LabelSpaceSettings.for_corpus("balanced", CorpusShape(5_000, 300, 200, 50_000)).n_learners
     2
     """
 
@@ -101,12 +104,13 @@ class LabelSpaceSettings(Settings):
     min_weight: float = 0.05
     exact: bool = True
     tol: float = 0.3
+    try_C: bool = True
     n_trees: int = 100
     validation_fraction: float = 0.1
     max_held_out: int = 4000
     reservoir_size: int = 1000
 
-    presets: ClassVar[tuple[str, ...]] = ("best",)
+    presets: ClassVar[tuple[str, ...]] = ("balanced", "fast", "best")
     rules: ClassVar[Rules] = {
         "dim": [whole()],
         "n_learners": [whole()],
@@ -126,6 +130,7 @@ class LabelSpaceSettings(Settings):
         "min_weight": [real(0, closed="left")],
         "exact": [FLAG],
         "tol": [real(0)],
+        "try_C": [FLAG],
         "n_trees": [whole(0)],
         "validation_fraction": [real(0, 0.5, closed="both")],
         "max_held_out": [whole(0)],
@@ -144,10 +149,10 @@ class LabelSpaceSettings(Settings):
 
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> LabelSpaceSettings:
-        """Return what measures best for a corpus."""
+        """Return what measures best for a corpus, with so much effort."""
         few, small = shape.n_examples < _FEW, shape.n_examples < _SMALL
         long = shape.n_entries >= _LONG * shape.n_examples
-        return cls(
+        balanced = cls(
             n_learners=2 if small else 1,
             gamma=10.0 if small else 20.0,
             learning_rate=0.1 if small else 0.2,
@@ -157,6 +162,23 @@ class LabelSpaceSettings(Settings):
             min_negatives=_min_negatives(shape),
             exact=shape.n_labels * shape.n_entries <= _EXACT,
         )
+        if preset == "fast":
+            return replace(
+                balanced,
+                dim=32,
+                n_learners=1,
+                n_neighbors=30,
+                n_voted=30,
+                n_by_margin=10,
+                n_trees=30,
+                max_held_out=2000,
+                exact=shape.n_labels * shape.n_entries <= _QUICKLY_EXACT,
+                tol=1.0,
+                try_C=False,
+            )
+        if preset == "best":
+            return replace(balanced, n_learners=4, dim=256, tol=0.1, n_trees=200, max_held_out=8000)
+        return balanced
 
     def training(self) -> ContrastiveSettings:
         """Return how the spaces are learned."""
