@@ -198,19 +198,16 @@ class FeatureContributions:
     """
 
     def __init__(self, row: csr_matrix, classifiers: SparseIndex) -> None:
-        self.row, self._dense, self._dense_weights = row, None, classifiers.dense
-        if self._dense_weights is not None:
+        self.row, self._dense, self._classifiers = row, None, classifiers
+        if classifiers.dense is not None:
             self.row, self._dense = split_dense(row, classifiers.n_dense)
-        self._weights = csc_matrix(classifiers.inverted[self.row.indices])
 
     def reasons_for(self, label: int) -> list[Reason]:
         """Return the features that speak for ``label``; the last, dense ones as one of them."""
-        column = _column(self._weights, label)
-        spoke = self._weights.indices[column]
-        features = self.row.indices[spoke]
-        parts = self.row.data[spoke] * self._weights.data[column]
-        if self._dense is not None and self._dense_weights is not None:
-            together = self._dense[0] @ self._dense_weights[:, label]
+        features: NDArray[Any] = self.row.indices
+        parts = self.row.data * self._classifiers.weights_of(label, features)
+        if self._dense is not None and self._classifiers.dense is not None:
+            together = self._dense[0] @ self._classifiers.dense[:, label]
             features, parts = np.append(features, self.row.shape[1]), np.append(parts, together)
         return _largest_first("feature", features[parts > 0], parts[parts > 0])
 

@@ -198,6 +198,7 @@ SHARED_PARTS = (
     "model_vocabulary:ModelVocabulary",
     "search.exact:ExactIndex",
     "search.ivf:IVFIndex",
+    "search.impact:ImpactIndex",
     "search.sparse:SparseIndex",
     "search.tree_beam:DenseTreeIndex",
     "search.tree_beam:TreeIndex",

@@ -75,7 +75,7 @@ def _ranked(model: Any, X: csr_matrix, by: str | None) -> TopK:
         top: TopK = model.predict_topk(X, k=5)
         return top
     rows = model.rows_.encode(csr_matrix(X, dtype=np.float32))
-    candidates = model._candidates(rows, model.classifiers_, model.label_centroids_)
+    candidates = model._evidence(model.classifiers_, model.label_centroids_).candidates(rows)
     return best_candidates(candidates.labels, np.exp(getattr(candidates, by)), 5)
 
 

@@ -102,6 +102,22 @@ class SparseIndex(Storable):
             return sparse
         return csr_matrix(hstack((sparse, csr_matrix(self.dense[:, ids].T)), format="csr"))
 
+    def weights_of(self, key: int, features: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return what one key has for each of some features.
+
+        >>> index = SparseIndex(csr_matrix([[1.0, 0.0], [0.5, 0.25]]))
+        >>> index.weights_of(1, np.array([1, 0])).tolist()
+        [0.25, 0.5]
+        """
+        weights = np.zeros(len(features), dtype=np.float32)
+        lists = self.inverted
+        for number, feature in enumerate(np.asarray(features).tolist()):
+            begin, end = lists.indptr[feature : feature + 2].tolist()
+            at = begin + int(np.searchsorted(lists.indices[begin:end], key))
+            if at < end and lists.indices[at] == key:
+                weights[number] = lists.data[at]
+        return weights
+
     def put(self, ids: NDArray[np.integer], keys: csr_matrix, offsets: NDArray[np.float32]) -> None:
         """Replace the keys of ``ids``, ascending; those beyond the last key are added.
 

@@ -10,9 +10,25 @@ from labelspace.parameters import CorpusShape
 from tests.planted import planted_corpus
 
 
-def taken(n_examples: int, n_labels: int = 1000, per_row: int = 50) -> LabelSpaceSettings:
+def taken(
+    n_examples: int, n_labels: int = 1000, per_row: int = 50, effort: str = "balanced"
+) -> LabelSpaceSettings:
     shape = CorpusShape(n_examples, 5000, n_labels, n_examples * per_row)
-    return LabelSpaceSettings.for_corpus("best", shape)
+    return LabelSpaceSettings.for_corpus(effort, shape)
+
+
+@pytest.mark.parametrize("n_examples", [5_000, 50_000])
+def test_more_effort_has_more_of_everything(n_examples: int) -> None:
+    fast, balanced, best = (
+        taken(n_examples, effort=effort) for effort in ("fast", "balanced", "best")
+    )
+    for name in ("dim", "n_learners", "n_trees", "max_held_out"):
+        steps = [getattr(one, name) for one in (fast, balanced, best)]
+        assert steps == sorted(steps), name
+        assert steps[0] < steps[2], name
+    assert fast.tol > balanced.tol > best.tol
+    X, Y = planted_corpus()
+    assert LabelSpace(effort="fast", random_state=0).fit(X, Y).settings_.dim == fast.dim
 
 
 @pytest.mark.parametrize(

@@ -10,37 +10,25 @@ from labelspace.compiling import njit
 
 @njit(cache=True, nogil=True)
 def gather(
-    indptr,
-    indices,
-    data,
-    Z,
-    voted,
-    votes,
-    weight_ptr,
-    weight_labels,
-    weights,
-    biases,
-    vectors,
-    scales,
-    named,
-    start,
-    n_by_margin,
-    labels,
-    margins,
-    shares,
+    indptr, indices, data, Z, voted, votes, weight_ptr, weight_labels, weights, biases, row_ptr,
+    row_features, row_weights, vectors, scales, named, start, n_by_margin, labels, margins, shares,
     cosines,
-):
+):  # fmt: skip
     """Fill in labels voted for, those named, then those of the largest margins; and their figures.
 
     ``named`` are labels, -1 for none, that may be voted for as well. ``start`` has what is to be
-    added to the margins of all labels, or no columns.
+    added to the margins of all labels, or no columns. Where lists of weights by feature are cut,
+    ``row_ptr`` and so on have all weights, by label; they are empty elsewhere.
     """
     n_labels = biases.shape[0]
+    is_cut = row_ptr.shape[0] > 1
     sums = np.zeros(n_labels, dtype=np.float32)
     touched = np.empty(n_labels, dtype=np.int32)
     is_touched = np.zeros(n_labels, dtype=np.bool_)
-    best = np.empty(n_by_margin, dtype=np.int64)
-    best_margins = np.empty(n_by_margin, dtype=np.float32)
+    values = np.zeros(weight_ptr.shape[0] - 1 if is_cut else 0, dtype=np.float32)
+    n_kept = 3 * n_by_margin if is_cut else n_by_margin  # sums of cut lists are not the last word
+    best = np.empty(n_kept, dtype=np.int64)
+    best_margins = np.empty(n_kept, dtype=np.float32)
     for row in range(indptr.shape[0] - 1):
         n_touched = 0
         for label in range(start.shape[1]):
@@ -50,6 +38,8 @@ def gather(
         n_touched += start.shape[1]
         for entry in range(indptr[row], indptr[row + 1]):
             value = data[entry]
+            if is_cut:
+                values[indices[entry]] = value
             for at in range(weight_ptr[indices[entry]], weight_ptr[indices[entry] + 1]):
                 label = weight_labels[at]
                 if not is_touched[label]:
@@ -63,13 +53,10 @@ def gather(
             if label < 0:
                 break
             labels[row, filled] = label
-            margins[row, filled] = sums[label] + biases[label]
             shares[row, filled] = votes[row, at]
-            cosines[row, filled] = _cosine(Z[row], vectors[label], scales[label])
             filled += 1
-            if is_touched[label]:
-                # Already a candidate: not to be found again among the highest margins.
-                is_touched[label] = False
+            # Already a candidate: not to be found again among the highest margins.
+            is_touched[label] = False
         n_voted = filled
         for at in range(named.shape[1]):
             label = named[row, at]
@@ -80,25 +67,55 @@ def gather(
                 is_new = is_new and labels[row, other] != label
             if is_new:
                 labels[row, filled] = label
-                margins[row, filled] = sums[label] + biases[label]
-                cosines[row, filled] = _cosine(Z[row], vectors[label], scales[label])
                 filled += 1
                 is_touched[label] = False
+        for at in range(filled):
+            label = labels[row, at]
+            if is_cut:
+                margins[row, at] = _margin(label, values, row_ptr, row_features, row_weights)
+            else:
+                margins[row, at] = sums[label]
+            margins[row, at] += biases[label]
         n_best = 0
         for at in range(n_touched):
             label = touched[at]
             if is_touched[label]:
                 margin = sums[label] + biases[label]
-                if n_best < n_by_margin or margin >= best_margins[n_by_margin - 1]:
+                if n_best < n_kept or margin >= best_margins[n_kept - 1]:
                     n_best = insert(best, best_margins, n_best, np.int64(label), margin)
             is_touched[label] = False
             sums[label] = 0.0
-        for at in range(n_best):
-            label = best[at]
-            labels[row, filled] = label
-            margins[row, filled] = best_margins[at]
-            cosines[row, filled] = _cosine(Z[row], vectors[label], scales[label])
-            filled += 1
+        if is_cut:
+            n_sure = 0
+            for at in range(n_best):
+                label = best[at]
+                margin = _margin(label, values, row_ptr, row_features, row_weights)
+                margin += biases[label]
+                n_sure = insert(
+                    labels[row, filled : filled + n_by_margin],
+                    margins[row, filled : filled + n_by_margin],
+                    n_sure,
+                    label,
+                    margin,
+                )
+            filled += n_sure
+            for entry in range(indptr[row], indptr[row + 1]):
+                values[indices[entry]] = 0.0
+        else:
+            for at in range(n_best):
+                labels[row, filled] = best[at]
+                margins[row, filled] = best_margins[at]
+                filled += 1
+        for at in range(filled):
+            cosines[row, at] = _cosine(Z[row], vectors[labels[row, at]], scales[labels[row, at]])
+
+
+@njit(cache=True, nogil=True)
+def _margin(label, values, row_ptr, row_features, row_weights):
+    margin = np.float32(0.0)
+    for at in range(row_ptr[label], row_ptr[label + 1]):
+        margin += values[row_features[at]] * row_weights[at]
+    return margin
 
 
 @njit(cache=True, fastmath=True, nogil=True)

@@ -8,7 +8,7 @@ weights that its own features have.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix
 from labelspace.csr import split_dense
 from labelspace.models.labelspace import _candidate_kernels as kernels
 from labelspace.models.labelspace.name_index import N_FIGURES, NameIndex
+from labelspace.search.impact import ImpactIndex
 from labelspace.search.result import SearchResult
 from labelspace.search.sparse import SparseIndex
 from labelspace.spaces import sphere
@@ -150,6 +151,7 @@ def gather_candidates(
         classifiers.inverted.indices,
         classifiers.inverted.data,
         classifiers.offsets,
+        *_by_label(classifiers),
         centroids.vectors,
         centroids.scales,
     )
@@ -190,3 +192,11 @@ def _by_dense(
         rows = slice(first, first + size)
         words, vectors = split_dense(csr_matrix(X[rows]), classifiers.n_dense)
         yield rows, words, vectors @ classifiers.dense
+
+
+def _by_label(classifiers: SparseIndex) -> tuple[NDArray[Any], ...]:
+    """Return all weights by label, where those by feature are cut; else nothing."""
+    if isinstance(classifiers, ImpactIndex):
+        return classifiers.rows.indptr, classifiers.rows.indices, classifiers.rows.data
+    lists = classifiers.inverted
+    return lists.indptr[:0], lists.indices[:0], lists.data[:0]

@@ -18,6 +18,8 @@ from labelspace.models.labelspace.choose_c import (
     choose_exact_C,
 )
 from labelspace.models.labelspace.settings import LabelSpaceSettings
+from labelspace.search.impact import ImpactIndex
+from labelspace.search.sparse import SparseIndex
 
 
 def train_classifiers(
@@ -48,3 +50,14 @@ def train_classifiers(
     sampled: dict[str, Any] = {"fewest": settings.min_negatives, "min_weight": settings.min_weight}
     solved = train_sampled_hinge(X, Y, hard, held_out=held_out, C=chosen, **sampled, **how)
     return chosen, *solved
+
+
+def index_classifiers(classifiers: Classifiers, longest: int, n_dense: int) -> SparseIndex:
+    """Return classifiers ready to be asked, with lists of weights cut where any is long.
+
+    The last ``n_dense`` features, which all rows have, are multiplied as they are.
+    """
+    lengths = np.bincount(classifiers.weights.indices, minlength=classifiers.weights.shape[1])
+    if n_dense or lengths.max(initial=0) <= longest:
+        return SparseIndex(*classifiers, n_dense)
+    return ImpactIndex(*classifiers, longest=longest)

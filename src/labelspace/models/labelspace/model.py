@@ -32,7 +32,7 @@ from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explanation import Explanation
 from labelspace.labels import without_rows
 from labelspace.models.labelspace.candidates import LabelCentroids
-from labelspace.models.labelspace.classifiers import train_classifiers
+from labelspace.models.labelspace.classifiers import index_classifiers, train_classifiers
 from labelspace.models.labelspace.evidence import LabelEvidence, vote
 from labelspace.models.labelspace.learners import (
     held_out_rows,
@@ -99,7 +99,7 @@ class LabelSpace(LearnsOn):
         Maps into the spaces, and the training rows there.
     C_ : float
         The C that was used.
-    classifiers_ : SparseIndex
+    classifiers_ : SparseIndex or ImpactIndex
         The classifiers' weights, by feature.
     label_centroids_ : LabelCentroids
         Where labels lie in the first space.
@@ -150,7 +150,12 @@ class LabelSpace(LearnsOn):
             least=1,
         ),
         "C_": schema.number(0),
-        "classifiers_": schema.part("SparseIndex", n_features="n_features", n_keys="n_labels"),
+        "classifiers_": schema.part(
+            "SparseIndex",
+            "ImpactIndex",
+            n_features="n_features",
+            n_keys="n_labels",
+        ),
         "label_centroids_": schema.part("LabelCentroids", n_labels="n_labels", dim="dim"),
         "names_": schema.optional(
             schema.part("NameIndex", n_labels="n_labels", n_features="n_features")
@@ -235,9 +240,10 @@ class LabelSpace(LearnsOn):
         self.learners_ = train_spaces(X, seen, self.Y_, told, **how)
         hard = partial(self._hard_negatives, Y)
         self.C_, every, honest = train_classifiers(X, Y, held_out, hard, self.C, told, **how)
-        asked = np.flatnonzero(held_out)
-        self._learn_stacker(X, Y, seen, asked, SparseIndex(*honest, n_dense), kin)
-        self.classifiers_ = SparseIndex(*every, n_dense)
+        longest = told.longest_list
+        index = index_classifiers(honest, longest, n_dense)
+        self._learn_stacker(X, Y, seen, np.flatnonzero(held_out), index, kin)
+        self.classifiers_ = index_classifiers(every, longest, n_dense)
         self.label_centroids_ = self._label_centroids(X, Y)
         self.reservoir_ = draw_reservoir(X, told.reservoir_size, seed)
 

@@ -64,6 +64,9 @@ class LabelSpaceSettings(Settings):
         feature of a row elsewhere, 100 at least.
     min_weight : float
         Classifiers' weights closer to zero are cut: 0.05.
+    longest_list : int
+        Labels whose weights for a feature propose them, at most, the largest first; margins are of
+        all weights: 2,000.
     exact : bool
         Whether classifiers see all rows as negatives, or only hard ones and some drawn at random:
         all, unless labels × features of all rows are more than 5 · 10¹⁰.
@@ -102,6 +105,7 @@ class LabelSpaceSettings(Settings):
     update_negatives: int = 50
     min_negatives: int = 100
     min_weight: float = 0.05
+    longest_list: int = 2000
     exact: bool = True
     tol: float = 0.3
     try_C: bool = True
@@ -128,6 +132,7 @@ class LabelSpaceSettings(Settings):
         "update_negatives": [whole()],
         "min_negatives": [whole(0)],
         "min_weight": [real(0, closed="left")],
+        "longest_list": [whole()],
         "exact": [FLAG],
         "tol": [real(0)],
         "try_C": [FLAG],
