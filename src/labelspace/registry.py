@@ -35,6 +35,7 @@ METHODS: dict[str, Method] = {
         (
             "labelspace.boosting:BoostedTrees",
             "labelspace.candidates:LabelCentroids",
+            "labelspace.impact_index:ImpactIndex",
             "labelspace.name_index:NameIndex",
             "labelspace.settings:LabelSpaceSettings",
             "labelspace.stacking:Stacker",
@@ -198,7 +199,6 @@ SHARED_PARTS = (
     "model_vocabulary:ModelVocabulary",
     "search.exact:ExactIndex",
     "search.ivf:IVFIndex",
-    "search.impact:ImpactIndex",
     "search.sparse:SparseIndex",
     "search.tree_beam:DenseTreeIndex",
     "search.tree_beam:TreeIndex",

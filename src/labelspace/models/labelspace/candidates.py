@@ -16,8 +16,8 @@ from scipy.sparse import csr_matrix
 
 from labelspace.csr import split_dense
 from labelspace.models.labelspace import _candidate_kernels as kernels
+from labelspace.models.labelspace.impact_index import ImpactIndex
 from labelspace.models.labelspace.name_index import N_FIGURES, NameIndex
-from labelspace.search.impact import ImpactIndex
 from labelspace.search.result import SearchResult
 from labelspace.search.sparse import SparseIndex
 from labelspace.spaces import sphere
@@ -146,15 +146,9 @@ def gather_candidates(
     shape = (X.shape[0], votes.k + n_named + min(n_by_margin, classifiers.n_keys))
     labels = np.full(shape, -1, dtype=np.int64)
     margins, shares, cosines = np.zeros((3, *shape), dtype=np.float32)
-    of_labels = (
-        classifiers.inverted.indptr,
-        classifiers.inverted.indices,
-        classifiers.inverted.data,
-        classifiers.offsets,
-        *_by_label(classifiers),
-        centroids.vectors,
-        centroids.scales,
-    )
+    lists = classifiers.inverted.indptr, classifiers.inverted.indices, classifiers.inverted.data
+    of_labels = *lists, classifiers.offsets, *_by_label(classifiers)
+    where = centroids.vectors, centroids.scales
     for rows, words, start in _by_dense(X, classifiers):
         kernels.gather(
             words.indptr,
@@ -164,6 +158,7 @@ def gather_candidates(
             votes.labels[rows],
             votes.scores[rows],
             *of_labels,
+            *where,
             named[rows],
             start,
             min(n_by_margin, classifiers.n_keys),

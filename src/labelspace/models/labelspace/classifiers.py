@@ -17,8 +17,8 @@ from labelspace.models.labelspace.choose_c import (
     choose_C,
     choose_exact_C,
 )
+from labelspace.models.labelspace.impact_index import ImpactIndex
 from labelspace.models.labelspace.settings import LabelSpaceSettings
-from labelspace.search.impact import ImpactIndex
 from labelspace.search.sparse import SparseIndex
 
 

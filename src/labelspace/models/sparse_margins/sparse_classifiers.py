@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
-from labelspace.base import Explanation, LabelRanker
+from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.explain import FeatureContributions
+from labelspace.explanation import Explanation
 from labelspace.linear.squared_hinge import LinearClassifiers
 from labelspace.parameters import FLAG, Settings, one_of
 from labelspace.search.sparse import SparseIndex

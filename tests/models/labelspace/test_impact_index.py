@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix, random_array
 
 import labelspace
 from labelspace.models import LabelSpace
-from labelspace.search.impact import ImpactIndex
+from labelspace.models.labelspace.impact_index import ImpactIndex
 from labelspace.search.sparse import SparseIndex
 from tests.planted import planted_corpus
 
