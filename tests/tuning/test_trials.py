@@ -41,7 +41,7 @@ def test_figures_are_those_of_the_rows_held_out() -> None:
 def test_few_rows_learn_with_the_settings_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def fit(self: LabelSpace, X: csr_matrix, Y: csr_matrix) -> None:
+    def fit(self: LabelSpace, X: csr_matrix, Y: csr_matrix, **more: object) -> None:
         seen.append((X.shape[0], self._resolved(X, Y)))
         raise DataError("enough")
 

@@ -138,13 +138,13 @@ def test_time_for_the_last_training_is_kept_back(monkeypatch: pytest.MonkeyPatch
     """With a clock that counts trainings: four minutes each, of ten."""
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    fit = labelspace.base.LabelRanker.fit
+    learn = labelspace.base.LabelRanker._learn
 
-    def slow(self: object, *arguments: object) -> object:
+    def slow(self: object, *arguments: object, **more: object) -> object:
         now[0] += 240.0
-        return fit(self, *arguments)  # type: ignore[arg-type]
+        return learn(self, *arguments, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(labelspace.base.LabelRanker, "fit", slow)
+    monkeypatch.setattr(labelspace.base.LabelRanker, "_learn", slow)
     one = Tuner("10m", methods=METHODS, n_threads=1).fit(X, Y)
     assert len(one.outcomes_) == 1
     assert one.seconds_ == 480.0
@@ -237,3 +237,20 @@ def test_the_report_is_data_as_well(tuned: Tuner) -> None:
     assert told["n_trials"] == 5
     assert told["chosen"][0]["method"] in (*METHODS, "labelspace")
     assert told["leaderboard"][0]["figures"]["P@5"] == told["figures"]["P@5"]
+
+
+def test_trials_and_blends_go_by_names_as_the_default_does() -> None:
+    words = ["amber", "bronze", "cobalt", "denim", "ebony", "fawn"]
+    rng = np.random.default_rng(0)
+    texts, labels = [], []
+    for _ in range(120):
+        own = rng.choice(6, size=2, replace=False)
+        texts.append(" ".join(words[at] for at in own) + f" thing{rng.integers(30)}")
+        labels.append([words[at] for at in own])
+    tuner = Tuner("30s", methods=["labelspace"], n_trials=1, random_state=0, n_threads=1)
+    tuner.fit(texts, labels)
+    assert tuner._trials.names is not None
+    assert tuner._trials.names.texts == words
+    model = tuner.tagger_.estimator_
+    member = model.members_[0] if hasattr(model, "members_") else model
+    assert member.names_ is not None

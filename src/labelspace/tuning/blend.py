@@ -81,21 +81,28 @@ class Blend(LabelRanker):
         """Whether a score is the probability that the label is right."""
         return True
 
-    @available_if(lambda self: all(hasattr(one, "partial_fit") for one in self.members))
-    def partial_fit(self, X: Any, Y: Any, classes: Any = None) -> Blend:
-        """Learn on from new rows, where all members can."""
-        return super().partial_fit(X, Y, classes)
+    takes_label_features = True  # for those members that do
 
-    def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+    def fit(self, X: Any, Y: Any, label_features: Any = None) -> Blend:
+        """Learn from examples; ``label_features`` are for the members that go by names."""
+        return self._learn(X, Y, label_features=label_features)
+
+    @available_if(lambda self: all(hasattr(one, "partial_fit") for one in self.members))
+    def partial_fit(self, X: Any, Y: Any, classes: Any = None, label_features: Any = None) -> Blend:
+        """Learn on from new rows, where all members can."""
+        return self._learn_on(X, Y, label_features=label_features)
+
+    def _fit(self, X: csr_matrix, Y: csr_matrix, label_features: Any = None) -> None:
         self.members_ = []
         for member in progress.track(self.members, "Training the methods of a blend"):
             fitted = clone(member).set_params(n_threads=self.n_threads)
-            self.members_.append(fitted.fit(X, Y))
+            self.members_.append(fitted.fit(X, Y, **_names_for(member, label_features)))
         self.calibration_: Calibration = self.mixture.calibration
 
-    def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+    def _partial_fit(self, X: csr_matrix, Y: csr_matrix, label_features: Any = None) -> None:
         for member in self.members_:
-            member.partial_fit(X, Y)
+            partial_fit: Any = member.partial_fit
+            partial_fit(X, Y, **_names_for(member, label_features))
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         n_asked = min(max(k, N_CANDIDATES), self.n_labels_)
@@ -118,3 +125,9 @@ class Blend(LabelRanker):
         learned: Any = state.get("members_", state["members"])
         if len({len(state["members"]), len(state["mixture"].weights), len(learned)}) != 1:
             raise schema.Mismatch("mixture is not one of as many methods as there are")
+
+
+def _names_for(member: LabelRanker, label_features: Any) -> dict[str, Any]:
+    if label_features is None or not member.takes_label_features:
+        return {}
+    return {"label_features": label_features}

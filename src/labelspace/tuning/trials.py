@@ -15,15 +15,16 @@ from sklearn.base import clone
 
 from labelspace import metrics, models, progress, selection, threads
 from labelspace.base import LabelRanker
-from labelspace.csr import canonical
+from labelspace.csr import NamedColumns, canonical
 from labelspace.data.formats.streamed import taken
 from labelspace.data.rows import is_matrix, plain
 from labelspace.data.text.features import TextFeatures
 from labelspace.data.text.transformers import features_for
 from labelspace.errors import DataError, UsageError
+from labelspace.label_names import LabelNames
 from labelspace.parameters import CorpusShape, resolve_settings
 from labelspace.tagger import Tagger
-from labelspace.tagger_setup import learn_features
+from labelspace.tagger_setup import label_features, learn_features
 from labelspace.topk import TopK
 from labelspace.tuning.blend import Blend
 from labelspace.tuning.choose import Chosen
@@ -69,6 +70,7 @@ class Trials:
         held_out: Rows | None = None,
         features: Any = None,
         encoder: Any = None,
+        names: LabelNames | None = None,
         seed: int = 0,
         n_threads: int | None = None,
     ) -> None:
@@ -80,6 +82,8 @@ class Trials:
         self.metric = metrics.scorer(metric)
         self.features = features
         self.encoder = encoder
+        self.names = names
+        self._columns = rows.names if isinstance(rows, NamedColumns) else None
         self.seed = seed
         self.n_threads = n_threads
         self.held_out = _drawn(Y, seed) if held_out is None else np.unique(held_out)
@@ -93,7 +97,7 @@ class Trials:
                 "give more rows."
             )
         self.truth = csr_matrix(Y[self.held_out])
-        self._made: dict[tuple[str, int], tuple[Any, Any, float]] = {}
+        self._made: dict[tuple[str, int], tuple[Any, Any, dict[str, Any], float]] = {}
 
     def estimator(self, configuration: Configuration) -> LabelRanker:
         """Return a configuration's method, not fitted."""
@@ -128,10 +132,12 @@ class Trials:
         estimator = self.estimator(configuration)
         rows = np.sort(self.learned[:n_rows])
         Y = csr_matrix(self.Y[rows])
-        X, asked, seconds = self._matrices(configuration, rows, Y, estimator)
+        X, asked, named, seconds = self._matrices(configuration, rows, Y, estimator)
+        more = named if estimator.takes_label_features else {}
         self._use_settings_for_all(estimator, X, Y)
         began, compiled = time.monotonic(), progress.seconds_compiled()
-        estimator.fit(X, Y)
+        fit: Any = estimator.fit
+        fit(X, Y, **more)
         # Kernels are compiled once: the next training does not wait for them.
         seconds += time.monotonic() - began - (progress.seconds_compiled() - compiled)
         answer = estimator.predict_topk(asked, min(N_CANDIDATES, self.Y.shape[1]))
@@ -169,19 +175,25 @@ class Trials:
 
     def _matrices(
         self, configuration: Configuration, rows: Rows, Y: csr_matrix, estimator: LabelRanker
-    ) -> tuple[Any, Any, float]:
-        """Return features of the rows to learn from and of those held out, and their seconds."""
+    ) -> tuple[Any, Any, dict[str, Any], float]:
+        """Return features of rows to learn from and of those held out, names, and their seconds."""
         if not self.has_texts:
-            return csr_matrix(self.rows[rows]), csr_matrix(self.rows[self.held_out]), 0.0
+            X = csr_matrix(self.rows[rows])
+            named = {}
+            if self._columns is not None:
+                named = label_features(None, NamedColumns(X, self._columns), self.names)
+            return X, csr_matrix(self.rows[self.held_out]), named, 0.0
         key = configuration.features_key, len(rows)
         if key not in self._made:
             began = time.monotonic()
             features = features_for(self.text_features(configuration), self.encoder)
-            learned = learn_features(features, taken(self.rows, rows.tolist()), Y, estimator)
+            texts = taken(self.rows, rows.tolist())
+            learned = learn_features(features, texts, Y, estimator, self.names)
             with threads.limit(self.n_threads):
                 asked = features.transform(taken(self.rows, self.held_out.tolist()))
+            named = label_features(features, None, self.names)
             # One pair in memory at a time.
-            self._made = {key: (learned, asked, time.monotonic() - began)}
+            self._made = {key: (learned, asked, named, time.monotonic() - began)}
         return self._made[key]
 
 

@@ -18,6 +18,8 @@ from sklearn.base import BaseEstimator
 from labelspace import metrics, progress
 from labelspace.errors import LabelspaceError
 from labelspace.frames import given_labels, rows_of
+from labelspace.label_holder import model_vocabulary
+from labelspace.label_names import LabelNames
 from labelspace.labels import LabelEncoder
 from labelspace.store.folders import MANIFEST
 from labelspace.tagger import Tagger
@@ -145,7 +147,10 @@ class Tuner(BaseEstimator):
         """
         self.check()
         rows, label_names = rows_of(rows), None if label_names is None else list(label_names)
-        Y = LabelEncoder().learn(given_labels(labels, label_names))
+        encoder = LabelEncoder()
+        Y = encoder.learn(given_labels(labels, label_names))
+        if vocabulary is not None:
+            encoder.vocabulary = model_vocabulary(vocabulary, encoder, label_keys)
         self._trials = Trials(
             rows,
             Y,
@@ -153,6 +158,7 @@ class Tuner(BaseEstimator):
             held_out=held_out,
             features=self.features,
             encoder=self.encoder,
+            names=LabelNames.of(encoder),
             seed=self.random_state,
             n_threads=self.n_threads,
         )
