@@ -21,12 +21,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from labelspace import models
 from tests.planted import planted_corpus
+from tests.small import small
 
 X, Y = planted_corpus(90)
 more = planted_corpus(1500, seed=2)[0]  # enough for every library to start its threads
 
 def trained(name):
-    return models.make(name, random_state=0).fit(X, Y)
+    return small(models.find(name)).fit(X, Y)
 
 def ask(model):
     return model.predict_topk(more, 3).labels
