@@ -136,8 +136,9 @@ def draw_sums(n_labels: int, n_sums: int, seed: int = 0) -> NDArray[np.int64]:
 def random_sums(Y: csr_matrix, sums: NDArray[np.int64]) -> Floats:
     """Return the codes A·y of label vectors, one a row.
 
-    >>> random_sums(csr_matrix([[0.0, 1.0], [1.0, 1.0]]), np.array([0, 1])).round(2).tolist()
-    [[0.71, -0.71], [1.41, 0.0]]
+    >>> random_sums(csr_matrix([[0.0, 1.0], [1.0, 1.0]]), np.array([0, 1])).round(2)
+    array([[ 0.71, -0.71],
+           [ 1.41,  0.  ]], dtype=float32)
     """
     codes = np.zeros((Y.shape[0], sums.size), dtype=np.float32)
     threads.deal(

@@ -42,8 +42,8 @@ def label_directions(Y: csr_matrix, dim: int, seed: int) -> Floats:
     """Return the directions in which label vectors are longest, as columns; all there are at most.
 
     >>> Y = csr_matrix(np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]], dtype=np.float32))
-    >>> np.abs(label_directions(Y, 1, seed=0)).round(2).ravel().tolist()
-    [0.71, 0.71, 0.0]
+    >>> np.abs(label_directions(Y, 1, seed=0)).round(2).ravel()
+    array([0.71, 0.71, 0.  ], dtype=float32)
     """
     _, _, right = randomized_svd(Y, min(dim, *Y.shape), n_iter=_POWERS, random_state=seed)
     return np.ascontiguousarray(right.T, dtype=np.float32)
@@ -96,8 +96,9 @@ def alternate(
     >>> factors = alternate(
     ...     X, X, np.eye(2, dtype=np.float32), penalty=0.01, n_rounds=5, n_steps=5
     ... )
-    >>> (factors.W @ factors.H.T).round(2).tolist()
-    [[0.99, 0.0], [0.0, 0.99]]
+    >>> (factors.W @ factors.H.T).round(2)
+    array([[0.99, 0.  ],
+           [0.  , 0.99]], dtype=float32)
     """
     W: Floats = np.zeros((X.shape[1], H.shape[1]), dtype=np.float32)
     for _ in progress.track(range(n_rounds), "Training"):

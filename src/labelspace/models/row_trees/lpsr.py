@@ -203,8 +203,8 @@ def naive_bayes(
 
     >>> rows = csr_matrix([[1.0, 0.0], [0.0, 1.0]])
     >>> keys, offsets = naive_bayes(rows, csr_matrix(np.eye(2)), 1.0)
-    >>> (with_sums(csr_matrix([[1.0, 0.0]])) @ keys.T).toarray().round(2).tolist()
-    [[-0.41, -1.1]]
+    >>> (with_sums(csr_matrix([[1.0, 0.0]])) @ keys.T).toarray().round(2)
+    array([[-0.41, -1.1 ]], dtype=float32)
     """
     seen = csr_matrix(Y.T @ Z, dtype=np.float64)
     totals = np.asarray(seen.sum(axis=1)).ravel() + smoothing * Z.shape[1]
