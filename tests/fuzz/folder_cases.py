@@ -242,14 +242,17 @@ def changed_value(model: dict[str, Any], random: np.random.Generator) -> str:
 
 def _model(method: str) -> tuple[Any, Any]:
     X, Y = planted_corpus(40, n_labels=5)
-    names = np.array(["a", "b", "c", "d", "e"])
+    # Words of the texts below, so that labels are known by name there.
+    names = np.array(["w0", "w1 w2", "w3", "w4", "w5"])
     lists = [names[row.indices].tolist() for row in Y]
     if method != TAGGER:
         made = models.make(method, random_state=0, n_threads=1, **QUICK.get(method, {}))
         return X[:6], made.fit(X, lists)
     words = [f"w{column} " * 2 for column in range(X.shape[1])]
     texts = ["".join(words[column] for column in row.indices) for row in X]
-    return texts[:6], Tagger("knn", n_threads=1).fit(texts, lists)
+    settings = {"min_steps": 20}
+    tagger = Tagger(dim=8, n_learners=1, settings=settings, n_threads=1)  # which has names, too
+    return texts[:6], tagger.fit(texts, lists)
 
 
 if __name__ == "__main__":

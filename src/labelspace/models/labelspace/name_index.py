@@ -20,6 +20,7 @@ from labelspace.models.labelspace import _name_kernels as kernels
 from labelspace.store import Storable, schema
 
 N_FIGURES = kernels.N_FIGURES
+SUREST = 0.999
 DOUBT, RATE = 5.0, 0.1  # what a name is trusted before rows say: as if so many had said this
 
 
@@ -169,7 +170,7 @@ def trust(having: NDArray[Any], right: NDArray[Any] | float) -> NDArray[np.float
     >>> trust(np.array([0, 100, 100]), np.array([0, 0, 50])).round(1)
     array([-2.2, -5.3, -0.1])
     """
-    share = (right + DOUBT * RATE) / (having + DOUBT)
+    share = np.minimum((right + DOUBT * RATE) / (having + DOUBT), SUREST)
     odds: NDArray[np.float64] = np.log(share / (1.0 - share))
     return odds
 
