@@ -59,7 +59,7 @@ class LabelNames(NamedTuple):
         known = words.vocabulary_
         unknown = np.zeros(len(self.texts), dtype=np.int64)
         if words.ngrams:
-            unknown[:] = [len(own - known.keys()) for own in self._telling()]
+            unknown[:] = [sum(word not in known for word in own) for own in self._telling()]
         alike = None
         if stems:
             alike = np.concatenate((alike_words(known), len(known) + np.arange(n_more)))
