@@ -137,8 +137,8 @@ def principal_directions(
     array([0.64, 0.64, 0.41], dtype=float32)
     """
     n_labels = Y.shape[1]
-    dim = min(dim, n_labels)
-    width = min(dim + _MORE, n_labels)
+    most = min(Y.shape)  # directions that there are
+    dim, width = min(dim, most), min(dim + _MORE, most)
     mean = np.asarray(Y.mean(axis=0), dtype=np.float32).ravel()
     rng = np.random.default_rng(seed)
     V = np.linalg.qr(rng.standard_normal((n_labels, width)))[0].astype(np.float32)
