@@ -50,7 +50,7 @@ def test_a_model_with_cut_lists_answers_nearly_as_one_with_all(tmp_path) -> None
     X, Y = planted_corpus()
     how = {"random_state": 0, "n_threads": 1}
     whole = LabelSpace(**how).fit(X, Y)
-    cut = LabelSpace(**how, settings={"longest_list": 2}).fit(X, Y)
+    cut = LabelSpace(**how, settings={"longest_list": 1}).fit(X, Y)
     assert type(cut.classifiers_) is ImpactIndex
     assert type(whole.classifiers_) is SparseIndex
     one, other = whole.predict_topk(X, 3), cut.predict_topk(X, 3)

@@ -21,6 +21,8 @@ from labelspace.models.labelspace.impact_index import ImpactIndex
 from labelspace.models.labelspace.settings import LabelSpaceSettings
 from labelspace.search.sparse import SparseIndex
 
+WORTH_CUTTING = 10  # times as long as a list may be, from which on it is cut
+
 
 def train_classifiers(
     X: csr_matrix,
@@ -53,11 +55,13 @@ def train_classifiers(
 
 
 def index_classifiers(classifiers: Classifiers, longest: int, n_dense: int) -> SparseIndex:
-    """Return classifiers ready to be asked, with lists of weights cut where any is long.
+    """Return classifiers ready to be asked, with lists of weights cut where any is far longer.
+
+    Summing all weights of a few labels costs something, too: lists must be worth cutting.
 
     The last ``n_dense`` features, which all rows have, are multiplied as they are.
     """
     lengths = np.bincount(classifiers.weights.indices, minlength=classifiers.weights.shape[1])
-    if n_dense or lengths.max(initial=0) <= longest:
+    if n_dense or lengths.max(initial=0) <= WORTH_CUTTING * longest:
         return SparseIndex(*classifiers, n_dense)
     return ImpactIndex(*classifiers, longest=longest)

@@ -65,8 +65,8 @@ class LabelSpaceSettings(Settings):
     min_weight : float
         Classifiers' weights closer to zero are cut: 0.05.
     longest_list : int
-        Labels whose weights for a feature propose them, at most, the largest first; margins are of
-        all weights: 2,000.
+        Labels whose weights for a feature propose them, at most, the largest first, where some
+        feature has weights for ten times as many; margins are of all weights: 2,000.
     exact : bool
         Whether classifiers see all rows as negatives, or only hard ones and some drawn at random:
         all, unless labels × features of all rows are more than 5 · 10¹⁰.
