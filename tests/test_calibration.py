@@ -74,6 +74,17 @@ def test_wanted_precision_is_reached_with_as_many_labels_as_can_be() -> None:
     assert at(*drawn(seed=1), strict)[0] == pytest.approx(0.9, abs=0.03)
 
 
+def test_wanted_recall_is_reached_with_as_few_labels_as_can_be() -> None:
+    top, Y = drawn()
+    measured = Calibration(top, top, Y)
+    most, some = (measured.threshold_for(goal) for goal in ("recall=0.8", "recall=0.5"))
+    assert most < some
+    assert at(top, Y, most)[1] >= 0.8
+    assert at(top, Y, some)[1] >= 0.5
+    assert at(top, Y, some + 0.05)[1] < 0.5
+    assert at(*drawn(seed=1), most)[1] == pytest.approx(0.8, abs=0.03)
+
+
 def test_labels_of_equal_score_are_given_together() -> None:
     scores = np.array([[0.9, 0.5, 0.5, 0.5]] * 5, dtype=np.float32)
     Y = csr_matrix([[1, 1, 0, 0]] * 5)
@@ -90,7 +101,7 @@ def test_what_cannot_be_reached_is_said() -> None:
         Calibration(nothing, nothing, csr_matrix((0, 6))).threshold_for("f1")
 
 
-@pytest.mark.parametrize("wrong", ["F1", "best", "precision", "precision=x", "recall=0.9", ""])
+@pytest.mark.parametrize("wrong", ["F1", "best", "precision", "precision=x", "recall=", ""])
 def test_a_threshold_that_is_none_is_refused(wrong: str) -> None:
     with pytest.raises(UsageError, match=r"precision=0\.9"):
         checked_threshold(wrong)

@@ -3,7 +3,8 @@
 A method that gives probabilities keeps two things of such rows: how far its probabilities were from
 what came true, and operating points: for many thresholds, which share of the labels given was right
 (precision) and which share of the true labels was given (recall). So a threshold can be named by
-what it is to reach: ``"f1"`` for the best F1, ``"precision=0.9"`` for a wanted precision.
+what it is to reach: ``"f1"`` for the best F1, ``"precision=0.9"`` for a wanted precision,
+``"recall=0.8"`` for a wanted recall.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Threshold = float | str | None
 N_POINTS = 200
 FEWEST_GIVEN = 10  # labels at the first point: the precision of fewer says nothing
 BEST = 5
-GOAL = re.compile(r"f1|precision=(\d+(\.\d*)?|\.\d+)")
+GOAL = re.compile(r"f1|(precision|recall)=(\d+(\.\d*)?|\.\d+)")
 
 
 class Calibration(Storable):
@@ -79,7 +80,10 @@ class Calibration(Storable):
         self.recalls = right[n_given - 1] / max(Y.nnz, 1)
 
     def threshold_for(self, goal: str) -> float:
-        """Return the threshold that reached ``"f1"`` or ``"precision=0.9"``."""
+        """Return the threshold that reached ``"f1"``, ``"precision=0.9"`` or ``"recall=0.8"``.
+
+        Of those that did, the lowest for a precision and the highest for a recall.
+        """
         if not self.thresholds.size:
             raise UsageError(
                 f"threshold={goal!r} needs rows that could be held out, and there were none: "
@@ -88,14 +92,15 @@ class Calibration(Storable):
         if goal == "f1":
             total = np.maximum(self.precisions + self.recalls, 1e-12)
             return float(self.thresholds[np.argmax(self.precisions * self.recalls / total)])
-        wanted = float(goal.partition("=")[2])
-        reached = np.flatnonzero(self.precisions >= wanted)
+        what, _, wanted = goal.partition("=")
+        figures = self.precisions if what == "precision" else self.recalls
+        reached = np.flatnonzero(figures >= float(wanted))
         if not reached.size:
             raise UsageError(
-                f"No threshold had a precision of {wanted:g} on the {self.n_rows:,} rows held out; "
-                f"the highest was {self.precisions.max():.3f}: ask for less."
+                f"No threshold had a {what} of {float(wanted):g} on the {self.n_rows:,} rows held "
+                f"out; the highest was {figures.max():.3f}: ask for less."
             )
-        return float(self.thresholds[reached[-1]])
+        return float(self.thresholds[reached[-1 if what == "precision" else 0]])
 
 
 def checked_threshold(threshold: Any) -> Threshold:
@@ -109,8 +114,8 @@ def checked_threshold(threshold: Any) -> Threshold:
             return float(threshold)
         except ValueError:
             raise UsageError(
-                f"threshold is {threshold!r}: give a number, 'f1', or a wanted precision such as "
-                "'precision=0.9'."
+                f"threshold is {threshold!r}: give a number, 'f1', or a wanted precision or recall "
+                "such as 'precision=0.9'."
             ) from None
     return threshold
 

@@ -12,6 +12,13 @@ from labelspace.csr import canonical
 from labelspace.errors import DataError
 
 
+class NameVectors(NamedTuple):
+    """Vectors that an encoder makes of names, and the label that each is a name of."""
+
+    values: NDArray[np.float16]
+    labels: NDArray[np.int64]
+
+
 class LabelFeatures(NamedTuple):
     """Rows in the feature space of the examples, one or several for a label.
 
@@ -26,6 +33,8 @@ class LabelFeatures(NamedTuple):
         of one stem; itself where there are no others.
     n_unknown : ndarray of shape (n_names,), optional
         Words of each name that are no feature, so that no row can have all of the name.
+    vectors : NameVectors, optional
+        What an encoder makes of names, also of those that have no feature.
 
     Examples
     --------
@@ -37,6 +46,7 @@ class LabelFeatures(NamedTuple):
     labels: NDArray[np.int64]
     alike: NDArray[np.int64] | None = None
     n_unknown: NDArray[np.int64] | None = None
+    vectors: NameVectors | None = None
 
     @classmethod
     def of(cls, given: Any, n_labels: int, n_features: int) -> LabelFeatures:

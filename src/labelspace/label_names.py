@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from labelspace.data.text.encoding.hybrid_features import HybridFeatures
 from labelspace.data.text.features import TextFeatures
 from labelspace.data.text.stems import alike_words
 from labelspace.data.text.tokens import tokenize
-from labelspace.label_features import LabelFeatures
+from labelspace.label_features import LabelFeatures, NameVectors
 from labelspace.labels import LabelEncoder
 from labelspace.vocabulary import NOT_THERE
 
@@ -29,17 +29,23 @@ class LabelNames(NamedTuple):
     columns: list[int]
 
     @classmethod
-    def of(cls, labels: LabelEncoder, first: int = 0) -> LabelNames:
-        """Return all names of the columns from ``first`` on.
+    def of(cls, labels: LabelEncoder) -> LabelNames:
+        """Return all names of all columns.
 
         A column that the vocabulary does not know has the name that it came with, if any.
         """
         pairs = [
             (text, column)
-            for column in range(first, labels.n_labels)
+            for column in range(labels.n_labels)
             for text in _names_of(labels, column)
         ]
         return cls([text for text, _ in pairs], [column for _, column in pairs])
+
+    def without(self, excluded: Iterable[int]) -> LabelNames:
+        """Return the names of all columns but those that are excluded."""
+        gone = set(excluded)
+        kept = [at for at, column in enumerate(self.columns) if column not in gone]
+        return LabelNames([self.texts[at] for at in kept], [self.columns[at] for at in kept])
 
     def words(self) -> set[str]:
         """Return the words of all names."""
@@ -47,23 +53,25 @@ class LabelNames(NamedTuple):
 
     def as_texts(self, features: Any, stems: bool = True) -> LabelFeatures:
         """Return the names as rows of text features; with those that have a stem in common."""
-        words, n_more = features, 0
+        words, n_more, vectors = features, 0, None
         if isinstance(features, HybridFeatures):
             words, n_more = features.words, features.dim
-            rows = features.words_of(self.texts)
+            rows, made = features.words_of(self.texts), features.vectors_of_names(self.texts)
+            vectors = None if made is None else NameVectors(made, np.array(self.columns))
         else:
             rows = csr_matrix(features.transform(self.texts))
         columns = np.array(self.columns)
         if not isinstance(words, TextFeatures) or words.n_hashes is not None:
-            return LabelFeatures(_without_common(rows), columns)
+            return LabelFeatures(_without_common(rows), columns, vectors=vectors)
         known = words.vocabulary_
         unknown = np.zeros(len(self.texts), dtype=np.int64)
         if words.ngrams:
-            unknown[:] = [sum(word not in known for word in own) for own in self._telling()]
+            named = [{words.feature_of(word) for word in own} for own in self._telling()]
+            unknown[:] = [sum(word not in known for word in own) for own in named]
         alike = None
         if stems:
             alike = np.concatenate((alike_words(known), len(known) + np.arange(n_more)))
-        return LabelFeatures(_without_common(rows), columns, alike, unknown)
+        return LabelFeatures(_without_common(rows), columns, alike, unknown, vectors)
 
     def as_rows(self, feature_names: Sequence[str]) -> LabelFeatures:
         """Return the names as rows of features that have names, which are words."""
@@ -85,9 +93,9 @@ class LabelNames(NamedTuple):
     def _telling(self) -> list[set[str]]:
         """Return the words of each name but those that most names have."""
         lists = [set(tokenize(text)) for text in self.texts]
-        counts = Counter(word for words in lists for word in words)
         if len(lists) < FEWEST_NAMES:
             return lists
+        counts = Counter(word for words in lists for word in words)
         common = {word for word, n in counts.items() if n > COMMON * len(lists)}
         return [words - common for words in lists] if common else lists
 

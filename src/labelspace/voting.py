@@ -63,9 +63,9 @@ class VotingRanker(LabelRanker, ABC):
         "Y_": schema.csr("int8", "n_examples", "n_labels"),
     }
 
-    def _learn_rows(self, X: csr_matrix, Y: csr_matrix) -> csr_matrix:
+    def _learn_rows(self, X: csr_matrix, Y: csr_matrix, *, normalize: bool = True) -> csr_matrix:
         """Keep the labels with which rows vote; return the rows as they are encoded from now on."""
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.rows_ = UnitRows(idf=self.idf, norm=normalize).learn(X)
         self.Y_ = csr_matrix(Y, dtype=np.int8)
         return self.rows_.encode(X)
 

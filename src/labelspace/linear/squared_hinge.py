@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
-from labelspace import threads
+from labelspace import engine, threads
 from labelspace.linear import _squared_hinge_kernels as kernels
 from labelspace.linear.chunks import solve_chunks
 
@@ -98,20 +98,11 @@ def train_with_held_out(
     rows = SolverRows.of(X)
     starters = np.random.default_rng(seed).permutation(X.shape[0])[:N_STARTERS].astype(np.int32)
     positives = labels.indptr.astype(np.int64), labels.indices.astype(np.int32)
-    limits = float(C), np.float32(tol), max_iter, np.float32(min_weight)
-    n_slots = _n_slots(rows)
-
-    def solve(chunk: NDArray[np.int64]) -> _SolvedLabels:
-        return _SolvedLabels(
-            *kernels.solve(
-                *rows.arrays, *positives, held_out, chunk, starters, *limits, n_slots, seed
-            )
-        )
-
-    size = len(problems) // (4 * threads.resolve(n_threads))
-    size = int(np.clip(size, MOST_SLOTS, LABELS_PER_CALL))
-    chunks = [problems[start : start + size] for start in range(0, len(problems), size)]
-    solved = solve_chunks(solve, chunks, "training classifiers", n_threads)
+    limits = float(C), np.float32(tol), max_iter, np.float32(min_weight), _n_slots(rows), seed
+    inputs = (*rows.arrays, *positives, held_out), starters, limits
+    chunks = _chunks(problems, np.diff(labels.indptr)[problems], n_threads)
+    found = solve_chunks(_solve, inputs, chunks, "training classifiers", n_threads)
+    solved = [_SolvedLabels(*part) for part in found]
     _warn_of_unfinished(solved, max_iter)
     every = _put_together(solved, 1, rows.feature_of, problem_of_label, X.shape[1])
     if not held_out.any():
@@ -161,6 +152,24 @@ class SolverRows(NamedTuple):
     def arrays(self) -> tuple[Any, ...]:
         """The first arguments of the kernels: the rows, their squared lengths, and the width."""
         return self.indptr, self.indices, self.data, self.lengths, len(self.feature_of)
+
+
+def _chunks(
+    problems: NDArray[np.int64], n_positives: NDArray[np.integer], n_threads: int | None
+) -> list[NDArray[np.int64]]:
+    """Deal problems out, as the threads want them or, to an engine, by their working sets."""
+    if engine.is_active():
+        least, most = MOST_SLOTS, LABELS_PER_CALL
+        parts = engine.blocks_of_equal_work(N_STARTERS + n_positives, least=least, most=most)
+        return [problems[part] for part in parts]
+    size = len(problems) // (4 * threads.resolve(n_threads))
+    size = int(np.clip(size, MOST_SLOTS, LABELS_PER_CALL))
+    return [problems[start : start + size] for start in range(0, len(problems), size)]
+
+
+def _solve(inputs: tuple[Any, ...], chunk: NDArray[np.int64]) -> _SolvedLabels:
+    rows, starters, limits = inputs
+    return _SolvedLabels(*kernels.solve(*rows, chunk, starters, *limits))
 
 
 class _SolvedLabels(NamedTuple):

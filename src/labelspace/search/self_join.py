@@ -8,10 +8,13 @@ per list.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from labelspace import threads
+from labelspace import engine, threads
 from labelspace.search import _self_join_kernels as kernels
 from labelspace.search.ivf import IVFIndex
 from labelspace.search.result import SearchResult
@@ -33,11 +36,23 @@ def self_join(
     closeness = index.centroids @ index.centroids.T
     n_probes = min(index.n_probes, len(index.centroids))
     near_lists = np.argsort(-closeness, axis=1, kind="stable")[:, :n_probes]
+    if engine.is_active():
+        inputs = index, near_lists, n_neighbors
+        blocks = engine.blocks_of_equal_work(np.diff(index.starts))
+        for ids, near, products in engine.run_blocks(_join_block, inputs, blocks, "neighbours"):
+            found.ids[ids], found.products[ids] = near, products
+        return found
+    with threads.limit(1), ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
+        list(pool.map(partial(_fill, index, near_lists, found), range(len(index.centroids))))
+    return found
 
-    def fill(number: int) -> None:
-        asking = np.arange(index.starts[number], index.starts[number + 1])
-        if not asking.size:
-            return
+
+def _fill(
+    index: IVFIndex, near_lists: NDArray[np.int64], found: SearchResult, number: int
+) -> NDArray[np.integer]:
+    """Find the neighbours of a list's keys; return their ids."""
+    asking = np.arange(index.starts[number], index.starts[number + 1])
+    if asking.size:
         looked_at = np.concatenate(
             [np.arange(index.starts[near], index.starts[near + 1]) for near in near_lists[number]]
         )
@@ -46,7 +61,12 @@ def self_join(
         kernels.keep_nearest(
             queries @ keys.T, index.ids[asking], index.ids[looked_at], found.ids, found.products
         )
+    return index.ids[asking]
 
-    with threads.limit(1), ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
-        list(pool.map(fill, range(len(index.centroids))))
-    return found
+
+def _join_block(inputs: tuple[Any, ...], block: NDArray[np.int64]) -> tuple[Any, ...]:
+    """Return the ids of some lists' keys, and the neighbours of each."""
+    index, near_lists, n_neighbors = inputs
+    found = SearchResult.none(int(index.ids.max(initial=-1)) + 1, n_neighbors)
+    ids = np.concatenate([_fill(index, near_lists, found, number) for number in block])
+    return ids, found.ids[ids], found.products[ids]

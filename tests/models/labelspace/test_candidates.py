@@ -112,7 +112,7 @@ def test_labels_whose_whole_name_a_row_has_are_candidates_with_all_their_figures
 
 
 def test_support_is_that_of_the_voters_who_are_heard(given, neighbors) -> None:
-    (near, weights), Y = neighbors
+    (near, weights, _), Y = neighbors
     found = gathered(given, neighbors, 5)
     has = Y.toarray() > 0
     for row, at in zip(*np.nonzero(found.labels >= 0), strict=True):

@@ -10,7 +10,8 @@ import labelspace
 from labelspace.errors import DataError
 from labelspace.label_features import LabelFeatures
 from labelspace.models import LabelSpace
-from labelspace.models.labelspace.name_index import DOUBT, RATE, NameIndex
+from labelspace.models.labelspace._name_kernels import DOUBT, RATE
+from labelspace.models.labelspace.name_index import NameIndex
 from tests.planted import planted_corpus
 
 N_ROWS, N_FEATURES, N_LABELS, N_NAMES = 40, 30, 12, 25
@@ -78,8 +79,11 @@ def test_trust_is_the_share_of_rows_with_the_name_that_have_the_label(X: csr_mat
     having = np.diff(X.tocsc().indptr)[:2]
     assert index.counts.tolist() == [[having[0], having[0]], [having[1], 0]]
     share = (having[0] + DOUBT * RATE) / (having[0] + DOUBT)
-    assert index.trust()[0, 0] == pytest.approx(np.log(share / (1 - share)), rel=1e-5)
-    assert index.trust()[1, 0] < index.trust()[0, 0]
+    both = np.flatnonzero(np.all(X[:, :2].toarray() > 0, axis=1))[:1]
+    figures = index.figures(csr_matrix(X[both]), np.array([[0, 1]]))[0]
+    assert figures[0, 3] == pytest.approx(np.log(share / (1 - share)), rel=1e-5)
+    assert figures[0, 4] == pytest.approx(np.log1p(having[0]))
+    assert figures[1, 3] < figures[0, 3]
 
 
 def test_a_name_with_a_word_that_is_no_feature_is_never_whole(X: csr_matrix) -> None:

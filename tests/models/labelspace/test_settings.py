@@ -33,13 +33,13 @@ def test_more_effort_has_more_of_everything(n_examples: int) -> None:
 
 @pytest.mark.parametrize(
     ("n_examples", "expected"),
-    [(7_999, (2, 10.0, 80)), (19_999, (2, 10.0, 200)), (20_000, (1, 20.0, 200))],
+    [(7_999, (128, 10.0, 80)), (19_999, (128, 10.0, 200)), (20_000, (192, 20.0, 200))],
 )
-def test_few_rows_have_more_spaces_and_a_softer_contrast(
+def test_few_rows_have_smaller_spaces_and_a_softer_contrast(
     n_examples: int, expected: tuple[int, float, int]
 ) -> None:
     told = taken(n_examples)
-    assert (told.n_learners, told.gamma, told.min_steps) == expected
+    assert (told.dim, told.gamma, told.min_steps) == expected
 
 
 def test_long_rows_have_more_hard_negatives() -> None:

@@ -11,9 +11,11 @@ from labelspace.models.labelspace.candidates import Candidates
 from labelspace.models.labelspace.name_index import N_FIGURES
 from labelspace.models.labelspace.stacking import (
     Stacker,
+    _with_unseen_labels,
     learn_stacker,
     unseen_probabilities,
 )
+from labelspace.models.labelspace.vector_space import N_FIGURES as N_VECTOR_FIGURES
 
 
 def candidates(n_rows: int, seed: int) -> tuple[Candidates, csr_matrix, np.ndarray]:
@@ -27,7 +29,12 @@ def candidates(n_rows: int, seed: int) -> tuple[Candidates, csr_matrix, np.ndarr
     nothing = np.zeros_like(shares)
     rows = np.zeros((n_rows, 4), dtype=np.float32)
     names = np.zeros((n_rows, 5, N_FIGURES), dtype=np.float32)
-    return Candidates(labels, margins, shares, nothing, nothing, nothing, names, rows), Y, true
+    given = labels, margins, shares, nothing, nothing, nothing, names, no_vectors(n_rows, 5), rows
+    return Candidates(*given), Y, true
+
+
+def no_vectors(n_rows: int, n_candidates: int) -> np.ndarray:
+    return np.zeros((n_rows, n_candidates, 0), dtype=np.float32)
 
 
 COUNTS = np.full(5, 50)
@@ -77,7 +84,8 @@ def test_votes_are_trusted_where_neighbours_are_near() -> None:
     rows[:, :3] = np.where(near, 0.9, 0.3)[:, np.newaxis]
     nothing = np.zeros_like(shares)
     names = np.zeros((n_rows, 5, N_FIGURES), dtype=np.float32)
-    given = Candidates(labels, margins, shares, nothing, nothing, nothing, names, rows)
+    told = labels, margins, shares, nothing, nothing, nothing, names, no_vectors(n_rows, 5), rows
+    given = Candidates(*told)
 
     def precision(n_trees: int) -> float:
         found = unseen_probabilities(given, Y, COUNTS, n_trees=n_trees).argmax(axis=1)
@@ -103,7 +111,40 @@ def test_a_name_is_worth_something_for_a_label_without_rows() -> None:
         nothing - 1.0,
         *(nothing,) * 4,
         figures,
+        no_vectors(1, 2),
         np.zeros((1, 4), dtype=np.float32),
     )
     first, second = learned.probabilities(asked, np.zeros(5, dtype=np.int64))[0]
     assert first > 0.5 > 10 * second
+
+
+@pytest.mark.parametrize("n_trees", [0, 100])
+def test_vectors_are_believed_where_they_tell_more_than_votes_and_margins(n_trees: int) -> None:
+    rng = np.random.default_rng(3)
+    given, Y, _ = candidates(3000, seed=3)
+    noise = rng.uniform(-1, 1, size=given.margins.shape).astype(np.float32)
+    vectors = np.zeros((*given.labels.shape, N_VECTOR_FIGURES), dtype=np.float32)
+    vectors[:, :, 0] = np.where(Y.toarray() > 0, 0.8, 0.2) + 0.1 * noise
+    given = given._replace(margins=noise, vectors=vectors)
+    found = unseen_probabilities(given, Y, COUNTS, n_trees=n_trees)
+    assert ((found > 0.5) == (Y.toarray() > 0)).mean() > 0.95
+
+
+def test_what_rows_say_of_a_hidden_label_is_hidden_but_its_name_is_not() -> None:
+    given, Y, _ = candidates(12, seed=4)
+    many = [np.tile(part, (1, 4, *(1,) * (part.ndim - 2))) for part in given[:-1]]
+    vectors = np.ones((12, 20, N_VECTOR_FIGURES), dtype=np.float32)
+    vectors[:, :, 1] = np.linspace(0.1, 0.9, 20)
+    wide = Candidates(*many[:-1], vectors, given.rows)
+    wide = wide._replace(labels=np.tile(np.arange(20), (12, 1)))
+    counts = np.array([1] * 5 + [9] * 15)
+    Y = csr_matrix(np.ones((12, 20), dtype=np.float32))
+    both, _, _ = _with_unseen_labels(wide, Y, counts)
+    hidden = both.labels[12:, :5]
+    assert np.all(hidden == -1), "names farther than ten others are not searched for"
+    turned = wide._replace(vectors=vectors[:, ::-1])
+    both, _, new_counts = _with_unseen_labels(turned, Y, counts)
+    assert np.all(both.labels[12:, :5] == np.arange(20, 25))
+    assert np.all(new_counts[20:25] == 0)
+    assert not both.vectors[12:, :5, 0].any()
+    assert np.array_equal(both.vectors[12:, :5, 1], turned.vectors[:, :5, 1])

@@ -6,7 +6,7 @@ import numpy as np
 
 from labelspace.compiling import njit
 
-N_FEATURES = 24  # figures of a candidate that trees ask about
+N_FEATURES = 29  # figures of a candidate that trees ask about
 NO_SPLIT = 255
 SMALLEST_CURVATURE = 1e-6
 

@@ -14,6 +14,19 @@ from labelspace.compiling import njit
 
 N_FIGURES = 5
 WHOLE = 0.999  # of a name's weight: all of it, but for rounding
+SUREST = 0.999
+DOUBT, RATE = 5.0, 0.1  # what a name is trusted before rows say: as if so many had said this
+
+
+@njit(cache=True, nogil=True)
+def trust(having, right):
+    """Return the log odds that a name is right, if ``right`` of the rows having it were.
+
+    >>> trust(np.array([0.0, 100.0, 100.0]), np.array([0.0, 0.0, 50.0])).round(1)
+    array([-2.2, -5.3, -0.1])
+    """
+    share = np.minimum((right + DOUBT * RATE) / (having + DOUBT), SUREST)
+    return np.log(share / (1.0 - share))
 
 
 @njit(cache=True, nogil=True)
@@ -94,12 +107,13 @@ def count_names(
 @njit(cache=True, nogil=True)
 def compare_names(
     indptr, indices, data, alike, name_ptr, name_features, name_weights, names_of, information,
-    trust, labels, figures,
+    counts, labels, figures,
 ):  # fmt: skip
     """Write how much of its best name each candidate finds in the row, and what that tells.
 
     ``figures`` gets the share of the name by weight, what the found part tells, how much the row
-    makes of it, and the two figures of ``trust`` where all of the name is there.
+    makes of it, and where all of the name is there, how far it can be trusted and how many rows
+    say so.
     """
     values = np.zeros(alike.shape[0], dtype=np.float32)
     marked = np.empty(alike.shape[0], dtype=np.int64)
@@ -122,6 +136,7 @@ def compare_names(
                 if share > best[0] or (share == best[0] and told > best[1]):
                     best[0], best[1], best[2] = share, told, strength
                     if share > WHOLE:
-                        best[3], best[4] = trust[name, 0], trust[name, 1]
+                        best[3] = trust(counts[name, 0], counts[name, 1])
+                        best[4] = np.log(1.0 + counts[name, 0])
         for number in range(n_marked):
             values[marked[number]] = 0.0

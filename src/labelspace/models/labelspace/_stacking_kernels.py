@@ -8,14 +8,18 @@ from labelspace._topk_kernels import insert
 from labelspace.compiling import njit
 from labelspace.models.labelspace._boosting_kernels import N_FEATURES, ask
 from labelspace.models.labelspace._name_kernels import WHOLE
+from labelspace.models.labelspace._partner_kernels import keep_company
 
 N_TERMS = 23
+N_VECTOR_TERMS = 4  # more, where there are vectors of an encoder
+FIRST_PARTNER = 24  # of the figures that trees ask about
+FIRST_VECTOR = 27
 SMALLEST_SHARE = 0.01
 LARGEST_MARGIN = 2.5
 
 
 @njit(cache=True, nogil=True)
-def _expand(margin, share, cosine, count, name, terms):
+def _expand(margin, share, cosine, count, name, vector, terms):
     """Write φ. Frequencies are centred where most labels of most corpora are."""
     m = min(max(margin, -LARGEST_MARGIN), LARGEST_MARGIN)
     s = np.log(share + SMALLEST_SHARE)
@@ -44,26 +48,31 @@ def _expand(margin, share, cosine, count, name, terms):
     terms[20] = whole
     terms[21] = whole * f
     terms[22] = name[3]
+    if vector.shape[0]:
+        terms[23] = vector[0]
+        terms[24] = f * vector[0]
+        terms[25] = vector[1]
+        terms[26] = f * vector[1]
 
 
 @njit(cache=True, nogil=True)
-def expand_terms(labels, margins, shares, cosines, names, counts, expanded):
+def expand_terms(labels, margins, shares, cosines, names, vectors, counts, expanded):
     for at in range(labels.shape[0]):
-        count = counts[labels[at]]
-        _expand(margins[at], shares[at], cosines[at], count, names[at], expanded[at])
+        evidence = margins[at], shares[at], cosines[at]
+        _expand(*evidence, counts[labels[at]], names[at], vectors[at], expanded[at])
 
 
 @njit(cache=True, nogil=True)
-def weigh_terms(labels, margins, shares, cosines, names, counts, weights, probabilities):
-    terms = np.empty(N_TERMS)
+def weigh_terms(labels, margins, shares, cosines, names, vectors, counts, weights, probabilities):
+    terms = np.empty(N_TERMS + N_VECTOR_TERMS)
     for row in range(labels.shape[0]):
         for at in range(labels.shape[1]):
             label = labels[row, at]
             if label >= 0:
                 evidence = margins[row, at], shares[row, at], cosines[row, at]
-                _expand(*evidence, counts[label], names[row, at], terms)
+                _expand(*evidence, counts[label], names[row, at], vectors[row, at], terms)
                 logit = 0.0
-                for term in range(N_TERMS):
+                for term in range(weights.shape[0]):
                     logit += weights[term] * terms[term]
                 probabilities[row, at] = 1.0 / (1.0 + np.exp(-min(max(logit, -30.0), 30.0)))
 
@@ -94,8 +103,9 @@ def shortlist(labels, probabilities, places):
 
 @njit(cache=True, nogil=True)
 def describe(
-    places, labels, margins, shares, cosines, nearest, n_voters, names, rows, counts, described
-):
+    places, labels, margins, shares, cosines, nearest, n_voters, names, vectors, rows, counts,
+    described,
+):  # fmt: skip
     """Write the features of a row's shortlisted candidates, (n_short, N_FEATURES)."""
     n_short = 0
     n_positive = 0
@@ -137,24 +147,33 @@ def describe(
         one[17] = largest_margin
         one[18:23] = names[at]
         one[23] = by_name
+        one[FIRST_VECTOR:] = np.float32(0.0)
+        for figure in range(vectors.shape[1]):
+            one[FIRST_VECTOR + figure] = vectors[at, figure]
     return n_short
 
 
 @njit(cache=True, nogil=True)
 def describe_all(
-    places, labels, margins, shares, cosines, nearest, n_voters, names, rows, counts, described,
-    owner, at_,
+    places, labels, margins, shares, cosines, nearest, n_voters, names, vectors, rows, counts,
+    partner_ptr, partners, partner_shares, probabilities, described, owner, at_,
 ):  # fmt: skip
     """Write the features of all shortlisted candidates, one after the other; return their number.
 
     ``owner`` and ``at_`` get the row and the place of each.
     """
+    place_of = np.full(partner_ptr.shape[0] - 1, -1, dtype=np.int32)
     filled = 0
     for row in range(labels.shape[0]):
         n_short = describe(
             places[row], labels[row], margins[row], shares[row], cosines[row], nearest[row],
-            n_voters[row], names[row], rows[row], counts,
+            n_voters[row], names[row], vectors[row], rows[row], counts,
             described[filled : filled + places.shape[1]],
+        )  # fmt: skip
+        keep_company(
+            places[row], n_short, labels[row], probabilities[row], partner_ptr, partners,
+            partner_shares, place_of,
+            described[filled : filled + n_short, FIRST_PARTNER:FIRST_VECTOR],
         )  # fmt: skip
         for number in range(n_short):
             owner[filled + number] = row
@@ -165,15 +184,20 @@ def describe_all(
 
 @njit(cache=True, nogil=True)
 def correct(
-    places, labels, margins, shares, cosines, nearest, n_voters, names, rows, counts, splits,
-    thresholds, values, probabilities,
+    places, labels, margins, shares, cosines, nearest, n_voters, names, vectors, rows, counts,
+    partner_ptr, partners, partner_shares, splits, thresholds, values, probabilities,
 ):  # fmt: skip
     """Let the trees correct the probabilities of shortlisted candidates."""
+    place_of = np.full(partner_ptr.shape[0] - 1, -1, dtype=np.int32)
     described = np.empty((places.shape[1], N_FEATURES), dtype=np.float32)
     for row in range(labels.shape[0]):
         n_short = describe(
             places[row], labels[row], margins[row], shares[row], cosines[row], nearest[row],
-            n_voters[row], names[row], rows[row], counts, described,
+            n_voters[row], names[row], vectors[row], rows[row], counts, described,
+        )  # fmt: skip
+        keep_company(
+            places[row], n_short, labels[row], probabilities[row], partner_ptr, partners,
+            partner_shares, place_of, described[:n_short, FIRST_PARTNER:FIRST_VECTOR],
         )  # fmt: skip
         for number in range(n_short):
             at = places[row, number]

@@ -8,7 +8,7 @@ weights that its own features have.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from labelspace.spaces.quantized import dequantized, quantized
 from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 
+if TYPE_CHECKING:
+    from labelspace.models.labelspace.vector_space import VectorSpace
+
 _MARGINS_AT_ONCE = 1 << 22
 
 
@@ -34,9 +37,10 @@ class Candidates(NamedTuple):
     ``margins`` are scores of the classifiers, ``shares`` shares of the votes, ``cosines`` those of
     row and label in the first space, ``nearest`` those of the row and its nearest voter for the
     label, of which there are ``n_voters``. ``names`` has what its names say for a label, (n,
-    n_candidates, N_FIGURES); zeros where none is in the row. ``rows`` says what is known of each
-    row, (n, 4): how near its neighbours are (the nearest, the mean of five and of twenty), and how
-    long it is.
+    n_candidates, N_FIGURES); zeros where none is in the row. ``vectors`` has what an encoder's
+    space says for it, where there is one, else no figures. ``rows`` says what is known of each row,
+    (n, 4): how near its neighbours are (the nearest, the mean of five and of twenty), and how long
+    it is.
     """
 
     labels: NDArray[np.int64]
@@ -46,6 +50,7 @@ class Candidates(NamedTuple):
     nearest: NDArray[np.float32]
     n_voters: NDArray[np.float32]
     names: NDArray[np.float32]
+    vectors: NDArray[np.float32]
     rows: NDArray[np.float32]
 
     def some(self, chosen: NDArray[np.bool_]) -> Candidates:
@@ -89,15 +94,21 @@ class LabelCentroids(Storable):
 
 
 class Neighbors(NamedTuple):
-    """Training rows near each row: who they are, their cosines, and what each vote counts."""
+    """Training rows near each row: who they are, their cosines, and what each vote counts.
+
+    ``complete`` tells which of them have all their labels known; all unless given.
+    """
 
     found: SearchResult
     weights: NDArray[np.float32]
+    complete: NDArray[np.bool_] | None = None
 
     @property
     def nearness(self) -> NDArray[np.float32]:
         """The cosine of the nearest, and the means of five and of twenty: (n, 3)."""
         heard = np.where(self.weights > 0, self.found.products, 0.0)
+        if self.complete is not None:
+            heard = np.where(self.complete, heard, 0.0)
         if not heard.shape[1]:
             return np.zeros((len(heard), 3), dtype=np.float32)
         ranked = -np.sort(-heard, axis=1)
@@ -122,6 +133,7 @@ def gather_candidates(
     classifiers: SparseIndex,
     centroids: LabelCentroids,
     names: NameIndex | None,
+    space: VectorSpace | None = None,
     *,
     n_by_margin: int,
     n_by_name: int,
@@ -138,12 +150,40 @@ def gather_candidates(
         Who votes, and the labels of all training rows.
     names : NameIndex, optional
         What labels are called.
+    space : VectorSpace, optional
+        Labels and their names in the space of an encoder.
     n_by_margin, n_by_name : int
         How many labels the classifiers add to these, and names that a row has.
     """
     n_named = 0 if names is None else min(n_by_name, classifiers.n_keys)
     named = np.zeros((X.shape[0], 0), dtype=np.int64) if names is None else names.find(X, n_named)
-    shape = (X.shape[0], votes.k + n_named + min(n_by_margin, classifiers.n_keys))
+    queries = None if space is None else space.encode(X)
+    if space is not None and queries is not None:
+        named = space.proposed(queries, named)
+    filled = _filled(X, Z, votes, named, classifiers, centroids, n_by_margin)
+    labels = filled[0]
+    nearest, n_voters = neighbors.support(Y, labels)
+    of_rows = np.column_stack((neighbors.nearness, np.diff(X.indptr))).astype(np.float32)
+    figures: NDArray[np.float32] = np.zeros((*labels.shape, N_FIGURES), dtype=np.float32)
+    if names is not None:
+        figures = names.figures(X, labels)
+    vectors: NDArray[np.float32] = np.zeros((*labels.shape, 0), dtype=np.float32)
+    if space is not None and queries is not None:
+        vectors = space.figures(queries, labels)
+    return Candidates(*filled, nearest, n_voters, figures, vectors, of_rows)
+
+
+def _filled(
+    X: csr_matrix,
+    Z: NDArray[np.float32],
+    votes: TopK,
+    named: NDArray[np.int64],
+    classifiers: SparseIndex,
+    centroids: LabelCentroids,
+    n_by_margin: int,
+) -> tuple[Any, Any, Any, Any]:
+    """Return labels voted for, named and of large margins; their margins, shares and cosines."""
+    shape = (X.shape[0], votes.k + named.shape[1] + min(n_by_margin, classifiers.n_keys))
     labels = np.full(shape, -1, dtype=np.int64)
     margins, shares, cosines = np.zeros((3, *shape), dtype=np.float32)
     lists = classifiers.inverted.indptr, classifiers.inverted.indices, classifiers.inverted.data
@@ -167,12 +207,7 @@ def gather_candidates(
             shares[rows],
             cosines[rows],
         )
-    nearest, n_voters = neighbors.support(Y, labels)
-    of_rows = np.column_stack((neighbors.nearness, np.diff(X.indptr))).astype(np.float32)
-    figures: NDArray[np.float32] = np.zeros((*shape, N_FIGURES), dtype=np.float32)
-    if names is not None:
-        figures = names.figures(X, labels)
-    return Candidates(labels, margins, shares, cosines, nearest, n_voters, figures, of_rows)
+    return labels, margins, shares, cosines
 
 
 def _by_dense(

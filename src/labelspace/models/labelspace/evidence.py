@@ -1,4 +1,4 @@
-"""All that speaks for a label on a row, held together: spaces, classifiers, centroids and names."""
+"""All that speaks for a label on a row, held together: spaces, classifiers, centroids, names."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from labelspace.models.labelspace.candidates import (
 from labelspace.models.labelspace.learners import find_neighbors, neighbor_weights
 from labelspace.models.labelspace.name_index import NameIndex
 from labelspace.models.labelspace.settings import LabelSpaceSettings
+from labelspace.models.labelspace.vector_space import VectorSpace
+from labelspace.partial_labels import PartialRows
 from labelspace.search.result import SearchResult
 from labelspace.search.sparse import SparseIndex
 from labelspace.topk import TopK
@@ -29,14 +31,16 @@ from labelspace.voting import count_votes
 
 @dataclass(frozen=True)
 class LabelEvidence:
-    """What is asked about rows; ``Y`` has the labels of the training rows."""
+    """What is asked about rows; ``Y`` has labels of the training rows, or some (``partial``)."""
 
     learners: Sequence[Learner]
     Y: csr_matrix
     classifiers: SparseIndex
     centroids: LabelCentroids
     names: NameIndex | None
+    vectors: VectorSpace | None
     settings: LabelSpaceSettings
+    partial: PartialRows | None = None
 
     def candidates(
         self,
@@ -48,16 +52,23 @@ class LabelEvidence:
         told = self.settings
         found, Z = find_neighbors(self.learners, X, told.n_neighbors)
         weights = neighbor_weights(found, told.vote_gamma, own, groups)
+        if self.partial is not None:
+            weights = self.partial.silenced(found.ids, weights)
         votes = count_votes(found.ids, weights, self.Y, min(told.n_voted, self.Y.shape[1]))
+        complete = None
+        if self.partial is not None:
+            votes = self.partial.shares(votes, found.ids, weights)
+            complete = ~self.partial.are_among(found.ids)
         return gather_candidates(
             X,
             Z,
             votes,
-            Neighbors(found, weights),
+            Neighbors(found, weights, complete),
             self.Y,
             self.classifiers,
             self.centroids,
             self.names,
+            self.vectors,
             n_by_margin=told.n_by_margin,
             n_by_name=told.n_by_name,
         )
@@ -66,6 +77,8 @@ class LabelEvidence:
         """Return rows that voted, features that classifiers like and words of names, in parts."""
         found, _ = find_neighbors(self.learners, X, self.settings.n_neighbors)
         weights = neighbor_weights(found, self.settings.vote_gamma)
+        if self.partial is not None:
+            weights = self.partial.silenced(found.ids, weights)
         explained = []
         for row in range(len(top)):
             voters = Voters(found.ids[row], weights[row], self.Y)

@@ -7,15 +7,17 @@ other, and an index of all rows that have labels.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace import progress
+from labelspace import engine, progress
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.ensemble import Learner
-from labelspace.graph.label_knn import label_knn
+from labelspace.graph.label_knn import LabelGraph, label_knn
 from labelspace.linear.adapt import adapt_map
 from labelspace.linear.contrastive import train_map
 from labelspace.models.labelspace.settings import LabelSpaceSettings
@@ -53,17 +55,20 @@ def train_spaces(
 ) -> list[Learner]:
     """Train maps on rows with labels in ``seen``; put all rows with any in ``Y`` there."""
     graph = label_knn(seen, seed=seed, n_threads=n_threads)
-    voters = usable_rows(X, Y)
-
-    def train(learner_seed: int) -> Learner:
-        trained = train_map(X, seen, graph, settings.training(), learner_seed)
-        encoder = LinearEncoder(trained.weights)
-        keys = sphere.keys(encoder.encode(csr_matrix(X[voters])))
-        return Learner(encoder, IVFIndex(keys, voters, seed=learner_seed))
-
+    inputs = X, seen, graph.neighbors, graph.similarities, usable_rows(X, Y), settings
     seeds = [seed + number for number in range(settings.n_learners)]
+    if engine.is_active():
+        return engine.run_blocks(_train_space, inputs, seeds, "learning the space")
     with progress.task("learning the space"):
-        return train_in_parallel(train, seeds, n_threads)
+        return train_in_parallel(partial(_train_space, inputs), seeds, n_threads)
+
+
+def _train_space(inputs: tuple[Any, ...], seed: int) -> Learner:
+    X, seen, neighbors, similarities, voters, settings = inputs
+    trained = train_map(X, seen, LabelGraph(neighbors, similarities), settings.training(), seed)
+    encoder = LinearEncoder(trained.weights)
+    keys = sphere.keys(encoder.encode(csr_matrix(X[voters])))
+    return Learner(encoder, IVFIndex(keys, voters, seed=seed))
 
 
 def update_spaces(
@@ -79,10 +84,16 @@ def update_spaces(
     n_old = Y.shape[0] - X.shape[0]
     new = csr_matrix(Y[n_old:])
     graph = label_knn(Y, queries=new, first_query=n_old, seed=seed, n_threads=n_threads)
-    voters = usable_rows(X, new)
     for learner in learners:
         adapt_map(learner.encoder, X, Y, graph, n_old, learner.rows, settings.update(), seed)
-        learner.rows.add(learner.encode(csr_matrix(X[voters])), n_old + voters)
+    add_rows(learners, X, new, n_old)
+
+
+def add_rows(learners: Sequence[Learner], X: csr_matrix, Y: csr_matrix, first: int) -> None:
+    """Put rows, numbered from ``first`` on, into the spaces, if they have any labels in ``Y``."""
+    voters = usable_rows(X, Y)
+    for learner in learners:
+        learner.rows.add(learner.encode(csr_matrix(X[voters])), first + voters)
 
 
 def find_neighbors(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -16,15 +17,18 @@ from labelspace.csr import NamedColumns, empty_csr
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import Learner
 from labelspace.errors import DataError
-from labelspace.label_features import LabelFeatures
+from labelspace.label_features import LabelFeatures, NameVectors
 from labelspace.labels import with_rows
 from labelspace.linear.incremental import learn_on
 from labelspace.models.labelspace.candidates import LabelCentroids
 from labelspace.models.labelspace.evidence import vote
-from labelspace.models.labelspace.learners import find_neighbors, update_spaces
+from labelspace.models.labelspace.label_partners import updated_partners
+from labelspace.models.labelspace.learners import add_rows, find_neighbors, update_spaces
 from labelspace.models.labelspace.name_index import NameIndex
 from labelspace.models.labelspace.reservoir import update_reservoir
 from labelspace.models.labelspace.settings import LabelSpaceSettings
+from labelspace.models.labelspace.vector_space import VectorSpace
+from labelspace.partial_labels import Marks, PartialRows
 from labelspace.search.sparse import SparseIndex
 
 Model = TypeVar("Model", bound="LearnsOn")
@@ -41,16 +45,27 @@ class LearnsOn(LabelRanker, ABC):
     classifiers_: SparseIndex
     label_centroids_: LabelCentroids
     names_: NameIndex | None
+    vectors_: VectorSpace | None = None
+    partners_: csr_matrix
     reservoir_: csr_matrix
+    partial_: PartialRows | None = None
+
+    takes_partial_labels = True
 
     def partial_fit(
-        self: Model, X: Any, Y: Any, classes: Any = None, label_features: Any = None
+        self: Model,
+        X: Any,
+        Y: Any,
+        classes: Any = None,
+        label_features: Any = None,
+        rejected: Any = None,
     ) -> Model:
         """Learn on from new rows; ``label_features`` are names of labels, old or new.
 
-        See :meth:`labelspace.base.LabelRanker.partial_fit`.
+        Where ``rejected`` is given, labels that a row has neither in it nor in ``Y`` are unknown,
+        and the row says nothing of them. See :meth:`labelspace.base.LabelRanker.partial_fit`.
         """
-        return self._learn_on(X, Y, label_features=label_features)
+        return self._learn_on(X, Y, rejected, label_features=label_features)
 
     def add_labels(self: Model, names: Sequence[str], label_features: Any) -> Model:
         """Take in labels that no row has, by their names alone.
@@ -59,12 +74,13 @@ class LearnsOn(LabelRanker, ABC):
         ----------
         names : sequence of str
             What they are called; a model of numbered labels takes their number alone from it.
-        label_features : sparse array of shape (n_names, n_features)
-            Their names as rows of the features that the model learned from.
+        label_features : sparse array of shape (n_names, n_features) or LabelFeatures
+            Their names as rows of the features that the model learned from, one for each.
         """
         check_is_fitted(self, "_labels")
         first = self.n_labels_
-        rows = csr_matrix(label_features, dtype=np.float32)
+        vectors = getattr(label_features, "vectors", None)
+        rows = csr_matrix(getattr(label_features, "rows", label_features), dtype=np.float32)
         if rows.shape[0] != len(names):
             raise DataError(
                 f"There are {len(names)} names of labels but {rows.shape[0]} rows of features: "
@@ -75,7 +91,9 @@ class LearnsOn(LabelRanker, ABC):
         with self._all_or_nothing():
             self._labels.learn(widened if own is None else NamedColumns(widened, [*own, *names]))
             self._set_label_counts(self.label_counts_, self.n_examples_, widened)
-            self._add_columns(LabelFeatures(rows, np.arange(first, self.n_labels_)))
+            new = np.arange(first, self.n_labels_)
+            told = None if vectors is None else NameVectors(vectors.values, new[vectors.labels])
+            self._add_columns(LabelFeatures(rows, new, vectors=told))
         return self
 
     @abstractmethod
@@ -90,33 +108,97 @@ class LearnsOn(LabelRanker, ABC):
         named = LabelFeatures.of(given, self.n_labels_, self.n_features_in_)
         return named if len(named.labels) else None
 
-    def _partial_fit(self, X: csr_matrix, Y: csr_matrix, label_features: Any = None) -> None:
+    def _update_vectors(self, X: csr_matrix, Y: csr_matrix, label_features: Any) -> None:
+        """Let new rows move labels in the encoder's space, and take in names."""
+        if self.vectors_ is not None:
+            self.vectors_.learn_on(X, Y, self.label_counts_)
+        self._name_vectors(label_features)
+
+    def _name_vectors(self, given: Any) -> None:
+        """Put vectors of names, if they come with the names of labels, into the encoder's space."""
+        vectors = getattr(given, "vectors", None)
+        if self.vectors_ is None or vectors is None:
+            return
+        if vectors.values.shape[1] != self.vectors_.n_dense:
+            raise DataError(
+                f"label_features has vectors of {vectors.values.shape[1]} numbers, but rows end "
+                f"with {self.vectors_.n_dense}: make them with the same encoder."
+            )
+        self.vectors_.name_labels(vectors.values, vectors.labels)
+
+    def _partial_fit(
+        self,
+        X: csr_matrix,
+        Y: csr_matrix,
+        label_features: Any = None,
+        rejected: csr_matrix | None = None,
+    ) -> None:
         """Put the rows into the spaces, then train the classifiers of their labels on."""
         seed = int(check_random_state(self.random_state).randint(1 << 30))
         how: dict[str, Any] = {"n_threads": self.n_threads, "seed": seed}
         X = self.rows_.encode(X)
+        if rejected is not None:
+            self._learn_marks(X, Marks(Y, rejected), **how)
+            self._update_names(X[:0], Y[:0], label_features)
+            self._update_vectors(X, Y, label_features)
+            return
         n_old = self.Y_.shape[0]
         self.Y_ = with_rows(self.Y_, Y)
         update_spaces(self.learners_, X, self.Y_, self.settings_, **how)
         self._update_classifiers(X, Y, n_old, **how)
         self._update_names(X, Y, label_features)
+        self._update_vectors(X, Y, label_features)
         size = self.settings_.reservoir_size
         self.reservoir_ = update_reservoir(self.reservoir_, n_old, X, size, seed)
 
+    def _learn_marks(self, X: csr_matrix, marks: Marks, **how: Any) -> None:
+        """Learn rows of which only some labels are known; the spaces stay as they are."""
+        n_old = self.Y_.shape[0]
+        partial = PartialRows(X.shape[1]) if self.partial_ is None else self.partial_
+        known, fresh = partial.add(X, marks, n_old, self.Y_)
+        self.partial_ = partial
+        self.Y_ = with_rows(self.Y_, known.right)
+        # A text that is taught again is no further example of the labels that it had.
+        n_labels = marks.right.shape[1]
+        given, counted = (
+            np.bincount(one.indices, minlength=n_labels) for one in (marks.right, fresh.right)
+        )
+        self.label_counts_ = self.label_counts_ - given + counted
+        self._train_on(X, *fresh, self.learners_[0].encode(X), is_partial=True, **how)
+        add_rows(self.learners_, X, csr_matrix(known.right + known.wrong), n_old)
+
     def _update_classifiers(self, X: csr_matrix, Y: csr_matrix, n_old: int, **how: Any) -> None:
-        """Move the centroids of the labels in ``Y`` and train their classifiers on."""
+        """Train the classifiers of the labels in ``Y`` on, against what neighbours propose."""
         told = self.settings_
         found, Z = find_neighbors(self.learners_, X, told.update_neighbors)
         own = np.arange(n_old, n_old + X.shape[0])
         votes = vote(found, self.Y_, told.update_negatives, told.vote_gamma, own)
-        labels = np.union1d(Y.indices, np.arange(self.classifiers_.n_keys, Y.shape[1]))
+        self._train_on(X, Y, votes.to_csr(Y.shape[1]), Z, is_partial=False, **how)
+
+    def _train_on(
+        self,
+        X: csr_matrix,
+        Y: csr_matrix,
+        negatives: csr_matrix,
+        Z: NDArray[np.float32],
+        *,
+        is_partial: bool,
+        **how: Any,
+    ) -> None:
+        """Move the centroids of the labels in ``Y`` and train their classifiers on."""
+        told, n_old = self.settings_, self.Y_.shape[0] - X.shape[0]
+        marked = (Y.indices, negatives.indices) if is_partial else (Y.indices,)
+        new = np.arange(self.classifiers_.n_keys, Y.shape[1])
+        labels = np.unique(np.concatenate((*marked, new)))
+        if not labels.size:
+            return
         of_each = csr_matrix(Y[:, labels].T)
         before = self.label_counts_[labels] - np.diff(of_each.indptr)
         self.label_centroids_.move(labels, before, np.asarray(of_each @ Z))
         learned = learn_on(
             X,
             Y,
-            votes.to_csr(Y.shape[1]),
+            negatives,
             labels,
             before,
             self.classifiers_,
@@ -124,9 +206,11 @@ class LearnsOn(LabelRanker, ABC):
             C=self.C_,
             n_examples=n_old,
             min_weight=told.min_weight,
+            is_partial=is_partial,
             **how,
         )
         self.classifiers_.put(labels, *learned)
+        self.partners_ = updated_partners(self.partners_, self.Y_, told.n_partners, labels)
 
     def _add_columns(self, named: LabelFeatures) -> None:
         self.Y_ = with_rows(self.Y_, empty_csr(0, self.n_labels_, np.int8))
@@ -135,7 +219,10 @@ class LearnsOn(LabelRanker, ABC):
         self.classifiers_.put(new, empty_csr(new.size, self.n_features_in_), biases)
         dim = self.label_centroids_.vectors.shape[1]
         self.label_centroids_.move(new, np.zeros_like(new), np.zeros((new.size, dim), np.float32))
+        n_partners = self.settings_.n_partners
+        self.partners_ = updated_partners(self.partners_, self.Y_, n_partners, new)
         self._update_names(empty_csr(0, self.n_features_in_), self.Y_[:0], named)
+        self._update_vectors(empty_csr(0, self.n_features_in_), csr_matrix(self.Y_[:0]), named)
 
     def _update_names(self, X: csr_matrix, Y: csr_matrix, label_features: Any) -> None:
         """Take in what labels are called, and how far names can be trusted on new rows."""

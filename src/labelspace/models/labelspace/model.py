@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
-from labelspace import metrics
+from labelspace import metrics, partial_labels
 from labelspace.base import LabelRanker
 from labelspace.calibration import Threshold
 from labelspace.csr import dense_tail
@@ -34,6 +34,7 @@ from labelspace.labels import without_rows
 from labelspace.models.labelspace.candidates import LabelCentroids
 from labelspace.models.labelspace.classifiers import index_classifiers, train_classifiers
 from labelspace.models.labelspace.evidence import LabelEvidence, vote
+from labelspace.models.labelspace.label_partners import label_partners
 from labelspace.models.labelspace.learners import (
     held_out_rows,
     train_spaces,
@@ -47,6 +48,7 @@ from labelspace.models.labelspace.stacking import (
     learn_stacker,
     measure_scores,
 )
+from labelspace.models.labelspace.vector_space import VectorSpace
 from labelspace.parameters import FLAG, one_of, real
 from labelspace.search.ivf import IVFIndex
 from labelspace.search.self_join import self_join
@@ -75,11 +77,12 @@ class LabelSpace(LearnsOn):
         Weight of the classifiers' training error: larger fits closer. "auto" tries 1.0 and 0.3 on
         rows held out of a sample; 0.2, 0.5 and 1.0 where classifiers do not see all rows.
     dim : int, optional
-        Dimensions of the space in which neighbours are searched: 128 unless given.
+        Dimensions of the space in which neighbours are searched: 192, 128 for fewer than
+        20,000 rows.
     n_learners : int, optional
-        Spaces whose neighbours vote together: one, but two for fewer than 20,000 rows.
+        Spaces whose neighbours vote together: two unless given.
     n_neighbors : int, optional
-        Training rows that vote, for each learner: 100 unless given.
+        Training rows that vote, for each learner: 40, 100 for fewer than 20,000 rows.
     min_weight : float, optional
         Classifiers' weights closer to zero are cut: 0.05 unless given.
     idf : bool or "auto", default="auto"
@@ -105,6 +108,10 @@ class LabelSpace(LearnsOn):
         Where labels lie in the first space.
     names_ : NameIndex or None
         What labels are called.
+    vectors_ : VectorSpace or None
+        Labels and their names in the space of an encoder, where rows end with its vectors.
+    partners_ : csr_matrix of shape (n_labels_, n_labels_)
+        Which labels go together.
     stacker_ : Stacker
         How votes, margins, names and nearness make a probability.
     calibration_ : Calibration
@@ -160,9 +167,12 @@ class LabelSpace(LearnsOn):
         "names_": schema.optional(
             schema.part("NameIndex", n_labels="n_labels", n_features="n_features")
         ),
+        "vectors_": schema.maybe(schema.optional(schema.part("VectorSpace", n_labels="n_labels"))),
+        "partners_": schema.csr("float32", "n_labels", "n_labels"),
         "stacker_": schema.part("Stacker"),
         "calibration_": schema.part("Calibration"),
         "reservoir_": schema.csr("float32", None, "n_features"),
+        "partial_": partial_labels.ATTRIBUTE,
     }
 
     def __init__(
@@ -231,10 +241,13 @@ class LabelSpace(LearnsOn):
         how: dict[str, Any] = {"n_threads": self.n_threads, "seed": seed}
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         self.Y_ = csr_matrix(Y, dtype=np.int8)
+        self.partial_ = None
         X = self.rows_.encode(X)
         kin = row_groups(groups, X.shape[0])
         names = self._label_features(label_features)
         self.names_ = None if names is None else NameIndex(names, X, Y.shape[1])
+        self.vectors_ = VectorSpace(X, Y, n_dense, seed) if n_dense else None
+        self._name_vectors(label_features)
         held_out = held_out_rows(X, Y, told, seed, kin)
         seen = without_rows(Y, np.flatnonzero(held_out))
         self.learners_ = train_spaces(X, seen, self.Y_, told, **how)
@@ -245,6 +258,7 @@ class LabelSpace(LearnsOn):
         self._learn_stacker(X, Y, seen, np.flatnonzero(held_out), index, kin)
         self.classifiers_ = index_classifiers(every, longest, n_dense)
         self.label_centroids_ = self._label_centroids(X, Y)
+        self.partners_ = label_partners(self.Y_, told.n_partners)
         self.reservoir_ = draw_reservoir(X, told.reservoir_size, seed)
 
     def _hard_negatives(self, Y: csr_matrix) -> csr_matrix:
@@ -268,13 +282,18 @@ class LabelSpace(LearnsOn):
             self.names_.counts = self.names_.learn(X, seen)
         counts = np.bincount(seen.indices, minlength=seen.shape[1])
         asked, truth = csr_matrix(X[rows]), csr_matrix(Y[rows])
+        if self.vectors_ is not None:
+            self.vectors_.place_labels(X, seen)
         evidence = self._evidence(classifiers, self._label_centroids(X, seen))
         candidates = evidence.candidates(asked, rows, groups)
         gains, n_trees = self._gains() if self.propensity else None, self.settings_.n_trees
-        self.stacker_ = learn_stacker(candidates, truth, counts, n_trees=n_trees)
-        self.calibration_ = measure_scores(candidates, truth, counts, gains, n_trees=n_trees)
+        told = candidates, truth, counts, label_partners(seen, self.settings_.n_partners)
+        self.stacker_ = learn_stacker(*told, n_trees=n_trees)
+        self.calibration_ = measure_scores(*told, gains, n_trees=n_trees)
         if self.names_ is not None:
             self.names_.counts = self.names_.learn(asked, truth)
+        if self.vectors_ is not None:
+            self.vectors_.place_labels(X, Y)
 
     def _label_centroids(self, X: csr_matrix, Y: csr_matrix) -> LabelCentroids:
         """Return where labels lie in the first space: in the middle of their rows."""
@@ -282,9 +301,8 @@ class LabelSpace(LearnsOn):
         return LabelCentroids(sphere.keys(np.asarray(sums, dtype=np.float32)))
 
     def _evidence(self, classifiers: SparseIndex, centroids: LabelCentroids) -> LabelEvidence:
-        return LabelEvidence(
-            self.learners_, self.Y_, classifiers, centroids, self.names_, self.settings_
-        )
+        told = self.names_, self.vectors_, self.settings_, self.partial_
+        return LabelEvidence(self.learners_, self.Y_, classifiers, centroids, *told)
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         X = self.rows_.encode(X)
@@ -292,7 +310,7 @@ class LabelSpace(LearnsOn):
 
     def _answer(self, X: csr_matrix, k: int) -> TopK:
         candidates = self._evidence(self.classifiers_, self.label_centroids_).candidates(X)
-        scores = self.stacker_.probabilities(candidates, self.label_counts_)
+        scores = self.stacker_.probabilities(candidates, self.label_counts_, self.partners_)
         if self.propensity:
             scores *= self._gains()[np.maximum(candidates.labels, 0)]
         return self._filled(best_candidates(candidates.labels, scores, k))

@@ -20,8 +20,6 @@ from labelspace.models.labelspace import _name_kernels as kernels
 from labelspace.store import Storable, schema
 
 N_FIGURES = kernels.N_FIGURES
-SUREST = 0.999
-DOUBT, RATE = 5.0, 0.1  # what a name is trusted before rows say: as if so many had said this
 
 
 class NameIndex(Storable):
@@ -41,6 +39,8 @@ class NameIndex(Storable):
         Weights of the features of each name, which add up to 1; names go by label.
     names_of : ndarray of shape (n_labels + 1,)
         Where the names of each label begin.
+    label_of : ndarray of shape (n_names,)
+        The label of each name.
     information : ndarray of shape (n_names,)
         How much it tells that a row has all of a name.
     counts : ndarray of shape (n_names, 2)
@@ -50,6 +50,7 @@ class NameIndex(Storable):
     _schema: ClassVar[schema.Schema] = {
         "names": schema.csr("float32", "n_names", "n_features"),
         "names_of": schema.offsets("n_labels", "n_names"),
+        "label_of": schema.array("int64", "n_names", low=0, below="n_labels"),
         "alike": schema.array("int64", "n_features", low=0, below="n_features"),
         "weights": schema.array("float32", "n_features", low=0),
         "information": schema.array("float32", "n_names"),
@@ -63,6 +64,7 @@ class NameIndex(Storable):
         self.alike = named.alike
         self.weights = _rarity(X, self.alike)
         self.names_of: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
+        self.label_of: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self.names = empty_csr(0, X.shape[1])
         self.counts: NDArray[np.int64] = np.zeros((0, 2), dtype=np.int64)
         self.add(named, n_labels)
@@ -75,14 +77,17 @@ class NameIndex(Storable):
         """Take in names of labels, old or new; labels without any have none."""
         if named is None and n_labels == self.n_labels:
             return
-        old = np.repeat(np.arange(self.n_labels), np.diff(self.names_of))
-        rows, labels = self.names, old
+        rows, labels = self.names, self.label_of
         if named is not None:
             made = _names(named, self.alike, self.weights)
-            rows, labels = vstack([rows, made], format="csr"), np.concatenate((old, named.labels))
+            rows, labels = (
+                vstack([rows, made], format="csr"),
+                np.concatenate((labels, named.labels)),
+            )
         order = np.argsort(labels, kind="stable")
         self.names = csr_matrix(rows[order], dtype=np.float32)
-        self.names_of = np.searchsorted(labels[order], np.arange(n_labels + 1)).astype(np.int64)
+        self.label_of = labels[order].astype(np.int64)
+        self.names_of = np.searchsorted(self.label_of, np.arange(n_labels + 1)).astype(np.int64)
         more = np.zeros((len(labels) - len(self.counts), 2), dtype=np.int64)
         self.counts = np.concatenate((self.counts, more))[order]
         self._make_lists()
@@ -111,16 +116,11 @@ class NameIndex(Storable):
             self.names.data,
             self.names_of,
             self.information,
-            self.trust(),
+            self.counts,
             labels,
             figures,
         )
         return figures
-
-    def trust(self) -> NDArray[np.float32]:
-        """Return the log odds that a row with all of a name has its label, and how many have it."""
-        having, right = self.counts[:, 0], self.counts[:, 1]
-        return np.column_stack((trust(having, right), np.log1p(having))).astype(np.float32)
 
     def words_in(
         self, row: csr_matrix, label: int
@@ -137,14 +137,13 @@ class NameIndex(Storable):
 
     @property
     def _lists(self) -> tuple[NDArray[Any], ...]:
-        label_of = np.repeat(np.arange(self.n_labels), np.diff(self.names_of))
         return (
             self.alike,
             self.names.indptr,
             self.names.indices,
             self.by_rarest_ptr,
             self.by_rarest,
-            label_of,
+            self.label_of,
         )
 
     def _make_lists(self) -> None:
@@ -162,17 +161,6 @@ class NameIndex(Storable):
         self.by_rarest = listed[np.argsort(rarest[listed], kind="stable")].astype(np.int64)
         counts = np.bincount(rarest[listed], minlength=names.shape[1])
         self.by_rarest_ptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-
-
-def trust(having: NDArray[Any], right: NDArray[Any] | float) -> NDArray[np.float64]:
-    """Return the log odds that a name is right, if ``right`` of the rows having it were.
-
-    >>> trust(np.array([0, 100, 100]), np.array([0, 0, 50])).round(1)
-    array([-2.2, -5.3, -0.1])
-    """
-    share = np.minimum((right + DOUBT * RATE) / (having + DOUBT), SUREST)
-    odds: NDArray[np.float64] = np.log(share / (1.0 - share))
-    return odds
 
 
 def _arrays(X: csr_matrix) -> tuple[NDArray[np.integer], ...]:

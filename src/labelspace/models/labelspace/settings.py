@@ -34,9 +34,10 @@ class LabelSpaceSettings(Settings):
     Attributes
     ----------
     dim : int
-        Dimensions of the space in which neighbours are searched: 128.
+        Dimensions of the space in which neighbours are searched: 192, but 128 for fewer than
+        20,000 rows.
     n_learners : int
-        Spaces whose neighbours vote together: one, but two for fewer than 20,000 rows.
+        Spaces whose neighbours vote together: two.
     gamma : float
         Sharpness of the contrast by which the space is learned: 20, but 10 for fewer than 20,000
         rows.
@@ -44,8 +45,13 @@ class LabelSpaceSettings(Settings):
         First step size of the space: 0.2, but 0.1 for fewer than 20,000 rows.
     min_steps : int
         Steps of the space at least: 200, but 80 for fewer than 8,000 rows.
+    label_weight : float
+        Weight, in learning the space, of labels' own vectors, to which rows are drawn: 1, but 0
+        (no such vectors) for fewer than 20,000 rows.
+    batch_size : int
+        Rows that the space learns from at a time, at most: 512.
     n_neighbors : int
-        Training rows that vote, for each learner: 100.
+        Training rows that vote, for each learner: 40, but 100 for fewer than 20,000 rows.
     vote_gamma : float
         A neighbour's vote counts e^{γ(cos − 1)}: 20.
     n_voted : int
@@ -71,9 +77,11 @@ class LabelSpaceSettings(Settings):
         Whether classifiers see all rows as negatives, or only hard ones and some drawn at random:
         all, unless labels × features of all rows are more than 5 · 10¹⁰.
     tol : float
-        Largest violation of a margin that exact classifiers let pass: 0.3.
+        Largest violation of a margin that exact classifiers let pass: 0.5.
     try_C : bool
         Whether C is tried where it is "auto", or the usual one taken: yes.
+    n_partners : int
+        Labels that go with a label, of which it is known how often: 32.
     n_trees : int
         Boosted trees that correct the stacking: 100.
     validation_fraction : float
@@ -85,16 +93,18 @@ class LabelSpaceSettings(Settings):
 
     Examples
     --------
-    >>> LabelSpaceSettings.for_corpus("balanced", CorpusShape(5_000, 300, 200, 50_000)).n_learners
-    2
+    >>> LabelSpaceSettings.for_corpus("balanced", CorpusShape(5_000, 300, 200, 50_000)).dim
+    128
     """
 
-    dim: int = 128
-    n_learners: int = 1
+    dim: int = 192
+    n_learners: int = 2
     gamma: float = 20.0
     learning_rate: float = 0.2
     min_steps: int = 200
-    n_neighbors: int = 100
+    label_weight: float = 1.0
+    batch_size: int = 512
+    n_neighbors: int = 40
     vote_gamma: float = 20.0
     n_voted: int = 60
     n_by_margin: int = 20
@@ -107,8 +117,9 @@ class LabelSpaceSettings(Settings):
     min_weight: float = 0.05
     longest_list: int = 2000
     exact: bool = True
-    tol: float = 0.3
+    tol: float = 0.5
     try_C: bool = True
+    n_partners: int = 32
     n_trees: int = 100
     validation_fraction: float = 0.1
     max_held_out: int = 4000
@@ -121,6 +132,8 @@ class LabelSpaceSettings(Settings):
         "gamma": [real(0, 40, closed="right")],
         "learning_rate": [real(0)],
         "min_steps": [whole()],
+        "label_weight": [real(0, closed="left")],
+        "batch_size": [whole(2)],
         "n_neighbors": [whole()],
         "vote_gamma": [real(0, closed="left")],
         "n_voted": [whole()],
@@ -136,6 +149,7 @@ class LabelSpaceSettings(Settings):
         "exact": [FLAG],
         "tol": [real(0)],
         "try_C": [FLAG],
+        "n_partners": [whole(0)],
         "n_trees": [whole(0)],
         "validation_fraction": [real(0, 0.5, closed="both")],
         "max_held_out": [whole(0)],
@@ -158,10 +172,12 @@ class LabelSpaceSettings(Settings):
         few, small = shape.n_examples < _FEW, shape.n_examples < _SMALL
         long = shape.n_entries >= _LONG * shape.n_examples
         balanced = cls(
-            n_learners=2 if small else 1,
+            dim=128 if small else 192,
+            n_neighbors=100 if small else 40,
             gamma=10.0 if small else 20.0,
             learning_rate=0.1 if small else 0.2,
             min_steps=80 if few else 200,
+            label_weight=0.0 if small else 1.0,
             hard_neighbors=100 if long else 30,
             hard_negatives=100 if long else 50,
             min_negatives=_min_negatives(shape),
@@ -172,6 +188,7 @@ class LabelSpaceSettings(Settings):
                 balanced,
                 dim=32,
                 n_learners=1,
+                label_weight=0.0,
                 n_neighbors=30,
                 n_voted=30,
                 n_by_margin=10,
@@ -192,6 +209,8 @@ class LabelSpaceSettings(Settings):
             gamma=self.gamma,
             learning_rate=self.learning_rate,
             min_steps=self.min_steps,
+            label_weight=self.label_weight,
+            batch_size=self.batch_size,
         )
 
     def update(self) -> ContrastiveSettings:

@@ -15,8 +15,9 @@ weights, are learned from, since only they compete for the top.
 
 Boosted trees then correct the log odds of the most probable candidates (``boosting``). They see
 more: how a candidate stands among the others by margin, votes and cosine, how near its nearest
-voter is and how many vote for it, and how near the row's neighbours are at all. So votes are
-trusted where neighbours are near, and classifiers where they are not.
+voter is and how many vote for it, how near the row's neighbours are at all, and whether labels
+that it goes with are probable, too (``label_partners``). So votes are trusted where neighbours are
+near, and classifiers where they are not.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ from labelspace.csr import empty_csr
 from labelspace.linear.logistic_regression import PSEUDO_ROWS, logistic_regression
 from labelspace.models.labelspace import _stacking_kernels as kernels
 from labelspace.models.labelspace._boosting_kernels import N_FEATURES
-from labelspace.models.labelspace._name_kernels import WHOLE
+from labelspace.models.labelspace._name_kernels import WHOLE, trust
 from labelspace.models.labelspace.boosting import BoostedTrees, grow_trees
 from labelspace.models.labelspace.candidates import Candidates
-from labelspace.models.labelspace.name_index import trust
+from labelspace.models.labelspace.vector_space import N_NAMED, NAME
 from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 
@@ -49,6 +50,7 @@ HIDDEN = 4  # one label in so many, of the rarest, is learned from as if it had 
 ENOUGH = 50  # labels that have no rows but these, from which on there is no need for that
 UNSEEN = (-1.0, 0.0, 0.0, 0.0, 0.0)  # margin, votes and nearness of a label without rows
 SHORT = 30  # candidates of a row that trees look at
+ALONE = empty_csr(0, 0)  # partners of labels where nothing is known of any
 
 
 class Stacker(Storable):
@@ -65,14 +67,18 @@ class Stacker(Storable):
     --------
     >>> import numpy as np
     >>> margins, shares, cosines = np.float32([[[1, -1]], [[0.9, 0.1]], [[0.9, 0.2]]])
-    >>> known = cosines, shares, np.zeros((1, 2, 5), np.float32), np.zeros((1, 4), np.float32)
+    >>> names, vectors = np.zeros((1, 2, 5), np.float32), np.zeros((1, 2, 0), np.float32)
+    >>> known = cosines, shares, names, vectors, np.zeros((1, 4), np.float32)
     >>> candidates = Candidates(np.array([[3, 7]]), margins, shares, cosines, *known)
     >>> Stacker().probabilities(candidates, np.array([9] * 8)).round(2)
     array([[0.98, 0.04]], dtype=float32)
     """
 
     _schema: ClassVar[schema.Schema] = {
-        "weights": schema.array("float64", kernels.N_TERMS),
+        "weights": schema.either(
+            schema.array("float64", kernels.N_TERMS),
+            schema.array("float64", kernels.N_TERMS + kernels.N_VECTOR_TERMS),
+        ),
         "trees": schema.part("BoostedTrees"),
     }
 
@@ -83,38 +89,47 @@ class Stacker(Storable):
         self.trees = BoostedTrees.none() if trees is None else trees
 
     def probabilities(
-        self, candidates: Candidates, label_counts: NDArray[np.int64]
+        self, candidates: Candidates, label_counts: NDArray[np.int64], partners: csr_matrix = ALONE
     ) -> NDArray[np.float32]:
-        """Return the probability of each candidate, (n, n_candidates); 0 where there is none."""
+        """Return the probability of each candidate, (n, n_candidates); 0 where there is none.
+
+        ``partners`` says which labels go together; see ``label_partners``.
+        """
         probabilities = np.zeros(candidates.labels.shape, dtype=np.float32)
-        kernels.weigh_terms(
-            *candidates[:4], candidates.names, label_counts, self.weights, probabilities
-        )
+        told = *candidates[:4], candidates.names, candidates.vectors
+        kernels.weigh_terms(*told, label_counts, self.weights, probabilities)
         if self.trees.n_trees:
             trees = self.trees.splits, self.trees.thresholds, self.trees.values
             short = _shortlist(candidates, probabilities)
-            kernels.correct(short, *candidates, label_counts, *trees, probabilities)
+            together = partners.indptr, partners.indices, partners.data
+            kernels.correct(short, *candidates, label_counts, *together, *trees, probabilities)
         return probabilities
 
 
-def prior_weights() -> NDArray[np.float64]:
+def prior_weights(n_terms: int = kernels.N_TERMS) -> NDArray[np.float64]:
     """Return the weights that suit most corpora: margins and votes, and nothing of the rest."""
-    weights = np.zeros(kernels.N_TERMS)
+    weights = np.zeros(n_terms)
     for term, weight in PRIOR.items():
         weights[term] = weight
     return weights
 
 
+def n_terms(candidates: Candidates) -> int:
+    """Return how many terms φ has: more where an encoder speaks, too."""
+    return kernels.N_TERMS + (kernels.N_VECTOR_TERMS if candidates.vectors.shape[2] else 0)
+
+
 def terms(candidates: Candidates, label_counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return φ of each candidate that there is, (n, N_TERMS), row after row."""
     there = candidates.labels >= 0
-    expanded = np.empty((int(there.sum()), kernels.N_TERMS))
+    expanded = np.empty((int(there.sum()), n_terms(candidates)))
     kernels.expand_terms(
         candidates.labels[there],
         candidates.margins[there],
         candidates.shares[there],
         candidates.cosines[there],
         candidates.names[there],
+        candidates.vectors[there],
         label_counts,
         expanded,
     )
@@ -129,7 +144,12 @@ def best_candidates(labels: NDArray[np.int64], scores: NDArray[np.float32], k: i
 
 
 def learn_stacker(
-    candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64], *, n_trees: int = 100
+    candidates: Candidates,
+    Y: csr_matrix,
+    label_counts: NDArray[np.int64],
+    partners: csr_matrix = ALONE,
+    *,
+    n_trees: int = 100,
 ) -> Stacker:
     """Return a stacker whose probabilities fit ``Y``, the true labels of the candidates' rows."""
     if candidates.names.any() and (label_counts[Y.indices] == 0).sum() < ENOUGH:
@@ -140,9 +160,10 @@ def learn_stacker(
     rows = np.repeat(np.arange(len(there)), there.sum(axis=1))
     is_true = _has(Y, rows, competing.labels[there])
     phi = terms(competing, label_counts)
-    stacker = Stacker(logistic_regression(phi, is_true, prior_weights(), PSEUDO_ROWS))
+    start = prior_weights(phi.shape[1])
+    stacker = Stacker(logistic_regression(phi, is_true, start, PSEUDO_ROWS))
     if n_trees:
-        stacker.trees = _learn_trees(stacker, candidates, Y, label_counts, n_trees)
+        stacker.trees = _learn_trees(stacker, candidates, Y, label_counts, partners, n_trees)
     return stacker
 
 
@@ -151,14 +172,17 @@ def _learn_trees(
     candidates: Candidates,
     Y: csr_matrix,
     label_counts: NDArray[np.int64],
+    partners: csr_matrix,
     n_trees: int,
 ) -> BoostedTrees:
     """Return trees that correct what a stacker without any says of the rows."""
-    probabilities = stacker.probabilities(candidates, label_counts)
+    probabilities = stacker.probabilities(candidates, label_counts, partners)
     short = _shortlist(candidates, probabilities)
     described = np.empty((short.size, N_FEATURES), dtype=np.float32)
     owner, place = np.empty((2, short.size), dtype=np.int64)
-    n = kernels.describe_all(short, *candidates, label_counts, described, owner, place)
+    together = partners.indptr, partners.indices, partners.data, probabilities
+    told = short, *candidates, label_counts, *together
+    n = kernels.describe_all(*told, described, owner, place)
     owner, place = owner[:n], place[:n]
     is_true = _has(Y, owner, candidates.labels[owner, place])
     logits = logit(np.clip(probabilities[owner, place], 1e-6, 1.0 - 1e-6))
@@ -166,16 +190,21 @@ def _learn_trees(
 
 
 def unseen_probabilities(
-    candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64], *, n_trees: int = 100
+    candidates: Candidates,
+    Y: csr_matrix,
+    label_counts: NDArray[np.int64],
+    partners: csr_matrix = ALONE,
+    *,
+    n_trees: int = 100,
 ) -> NDArray[np.float32]:
     """Return probabilities of candidates, each half of the rows by what the other half teaches."""
     probabilities = np.zeros(candidates.labels.shape, dtype=np.float32)
     first = np.arange(len(probabilities)) % 2 == 0
     for learned, judged in ((first, ~first), (~first, first)):
-        stacker = learn_stacker(
-            candidates.some(learned), csr_matrix(Y[learned]), label_counts, n_trees=n_trees
-        )
-        probabilities[judged] = stacker.probabilities(candidates.some(judged), label_counts)
+        told = label_counts, partners
+        rows = candidates.some(learned), csr_matrix(Y[learned])
+        stacker = learn_stacker(*rows, *told, n_trees=n_trees)
+        probabilities[judged] = stacker.probabilities(candidates.some(judged), *told)
     return probabilities
 
 
@@ -183,6 +212,7 @@ def measure_scores(
     candidates: Candidates,
     Y: csr_matrix,
     label_counts: NDArray[np.int64],
+    partners: csr_matrix,
     gains: NDArray[np.float32] | None,
     *,
     n_trees: int,
@@ -191,7 +221,7 @@ def measure_scores(
 
     Scores are probabilities, times what each label gains where that is given.
     """
-    probabilities = unseen_probabilities(candidates, Y, label_counts, n_trees=n_trees)
+    probabilities = unseen_probabilities(candidates, Y, label_counts, partners, n_trees=n_trees)
     ranked = best_candidates(candidates.labels, probabilities, candidates.labels.shape[1])
     if gains is None:
         return Calibration(ranked, ranked, Y)
@@ -213,13 +243,15 @@ def _with_unseen_labels(
     is_hidden = np.zeros(n_labels + 1, dtype=np.bool_)
     is_hidden[by_count[: -(-seen.size // HIDDEN)]] = True
     hidden = is_hidden[candidates.labels]  # the last for those that are none, -1
-    whole = candidates.names[:, :, 0] > WHOLE
+    whole = (candidates.names[:, :, 0] > WHOLE) | _nearest_names(candidates.vectors)
     labels = np.where(hidden, np.where(whole, candidates.labels + n_labels, -1), candidates.labels)
     names = candidates.names.copy()
     names[hidden & whole, 3] = trust(np.expm1(names[hidden & whole, 4]), 0.0)
     parts = zip(candidates[1:6], UNSEEN, strict=True)
     told = [np.where(hidden, np.float32(nothing), part) for part, nothing in parts]
-    again: list[Any] = [labels, *told, names, candidates.rows]
+    vectors = candidates.vectors.copy()
+    vectors[hidden, :NAME] = 0.0  # rows say nothing of it
+    again: list[Any] = [labels, *told, names, vectors, candidates.rows]
     pairs: Iterable[Any] = zip(candidates, again, strict=True)
     both = [np.concatenate(pair) for pair in pairs]
     return (
@@ -227,6 +259,15 @@ def _with_unseen_labels(
         csr_matrix(vstack([hstack([Y, empty_csr(*Y.shape)]), hstack([Y, Y])], format="csr")),
         np.concatenate((label_counts, np.zeros(n_labels, dtype=label_counts.dtype))),
     )
+
+
+def _nearest_names(vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Tell which candidates of each row have names as near as those that are searched for."""
+    if not vectors.shape[2] or vectors.shape[1] <= N_NAMED:
+        return np.zeros(vectors.shape[:2], dtype=np.bool_)
+    cosines = vectors[:, :, NAME]
+    least = np.partition(cosines, -N_NAMED, axis=1)[:, -N_NAMED, np.newaxis]
+    return (cosines >= least) & (cosines > 0.0)
 
 
 def _competing(
@@ -237,9 +278,10 @@ def _competing(
     k = min(COMPETING, candidates.labels.shape[1])
     places = _shortlist(candidates, prior, k)
     there = places >= 0
-    best = [np.take_along_axis(part, places, axis=1) for part in candidates[:-2]]
-    names = np.take_along_axis(candidates.names, places[:, :, np.newaxis], axis=1)
-    competing = Candidates._make([*best, names, candidates.rows])
+    best = [np.take_along_axis(part, places, axis=1) for part in candidates[:6]]
+    deep = places[:, :, np.newaxis]
+    figures = [np.take_along_axis(part, deep, axis=1) for part in candidates[6:8]]
+    competing = Candidates._make([*best, *figures, candidates.rows])
     return competing._replace(labels=np.where(there, competing.labels, -1)), there
 
 
