@@ -169,3 +169,20 @@ def test_any_texts_come_back_from_a_saved_state(texts):
         return
     again = TextFeatures._from_state(features._to_state())
     assert abs(X - again.transform(texts)).max() == 0
+
+
+def test_stems_make_one_feature_of_words_that_differ_in_an_ending(tmp_path):
+    features = TextFeatures(stems=True, ngrams=2)
+    X = features.fit_transform(["neural networks", "a neural network"], words={"netzen"})
+    assert list(features.vocabulary_) == ["network", "netz", "neural", "neural network"]
+    assert np.array_equal(X[0].toarray(), X[1].toarray())
+    store.save(features, tmp_path / "features")
+    found = store.load(tmp_path / "features").transform(["networks", "Netze"])
+    assert found.indices.tolist() == [0, 1]
+
+
+def test_features_of_a_folder_that_says_nothing_of_stems_have_none():
+    state = TextFeatures().fit(["red ball"])._to_state()
+    state.pop("stems")
+    TextFeatures._check_state(dict(state), store.schema.Sizes())
+    assert TextFeatures._from_state(state).transform(["red"]).nnz == 1

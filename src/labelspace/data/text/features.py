@@ -21,9 +21,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelspace.csr import empty_csr
 from labelspace.data.text.counting import count_all, count_known, keep_known
+from labelspace.data.text.stems import rough_stem
 from labelspace.data.text.tokens import char_ngrams, tokenize, word_ngrams
 from labelspace.errors import DataError, UsageError
-from labelspace.parameters import Tunable, real, split_state, whole
+from labelspace.parameters import FLAG, Tunable, real, split_state, whole
 from labelspace.store import Storable, schema
 
 # Below this many texts a word seen in only one of them may still be the one that matters.
@@ -45,6 +46,9 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
     char_ngrams : tuple of two ints, optional
         Shortest and longest piece of a word that counts as a feature, such as ``(3, 5)``: for
         misspelt text and languages of many endings or long compounds.
+    stems : bool, default=False
+        Whether words that differ in a common ending of number or case count as one, as they do in
+        English, German and the Romance languages.
     min_df : int, optional
         Features in fewer texts are dropped. Unless given, 1 for fewer than 1,000 texts, else 2.
     max_df : float, default=1.0
@@ -78,6 +82,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "ngrams": [whole(0)],
         "char_ngrams": [tuple, list, None],
+        "stems": [FLAG],
         "min_df": [whole(), None],
         "max_df": [real(0, 1, "right")],
         "max_features": [whole(), None],
@@ -96,6 +101,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         *,
         ngrams: int = 1,
         char_ngrams: tuple[int, int] | None = None,
+        stems: bool = False,
         min_df: int | None = None,
         max_df: float = 1.0,
         max_features: int | None = None,
@@ -103,6 +109,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
     ) -> None:
         self.ngrams = ngrams
         self.char_ngrams = char_ngrams
+        self.stems = stems
         self.min_df = min_df
         self.max_df = max_df
         self.max_features = max_features
@@ -131,7 +138,8 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         if counts.shape[0] == 0:
             raise DataError("There are no texts to learn from: give at least one.")
         if self.n_hashes is None:
-            counts, found = self._selected(counts, found, words)
+            wanted = {self.feature_of(word) for word in words}
+            counts, found = self._selected(counts, found, wanted)
             self.vocabulary_ = {word: column for column, word in enumerate(found)}
         weights = TfidfTransformer(sublinear_tf=True).fit(counts)
         self.idf_ = weights.idf_.astype(np.float32)
@@ -171,11 +179,16 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
             return f"#{column}"
         return next(islice(self.vocabulary_, column, None))
 
+    def feature_of(self, word: str) -> str:
+        """Return what a word counts as: itself, or its stem."""
+        return rough_stem(word) if self.stems else word
+
     def _tokens(self, text: str) -> list[str]:
         words = tokenize(text)
+        counted = [rough_stem(word) for word in words] if self.stems else words
         if self.ngrams == 1 and self.char_ngrams is None:
-            return words
-        tokens = word_ngrams(words, self.ngrams) if self.ngrams else []
+            return counted
+        tokens = word_ngrams(counted, self.ngrams) if self.ngrams else []
         if self.char_ngrams is not None:
             tokens.extend(char_ngrams(words, *self.char_ngrams))
         return tokens
@@ -255,6 +268,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
     @classmethod
     def _from_state(cls, state: dict[str, Any]) -> TextFeatures:
         made = cls.__new__(cls)
+        made.stems = False  # in folders that do not say so
         joined = state.pop("vocabulary", None)
         made.__dict__.update(state)
         if joined is not None:
@@ -266,7 +280,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
 
     @classmethod
     def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
-        made, learned = split_state(cls, state)
+        made, learned = split_state(cls, {"stems": False, **state})
         made._validate_params()
         _check_sizes(made.ngrams, made.char_ngrams)
         if learned:

@@ -8,6 +8,7 @@ German and the Romance languages share is enough to find most names in most text
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ SHORTEST = 4
 _ENDINGS = ("ern", "ies", "es", "en", "er", "em", "s", "e", "n", "y")
 
 
+@lru_cache(maxsize=1 << 18)
 def rough_stem(word: str) -> str:
     """Return a word without its ending, if enough of it remains.
 

@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelspace.data.text.features import TextFeatures, strings
+from labelspace.data.text.sequences import WordSequences
 from labelspace.errors import DataError, ModelFileError, UsageError
 from labelspace.store import Storable, schema
 
@@ -56,10 +57,11 @@ def trusting(factories: Sequence[str]) -> Iterator[None]:
         _trusted.reset(before)
 
 
-def features_for(features: Any, encoder: Any = None) -> Any:
+def features_for(features: Any, encoder: Any = None, *, sequences: bool = False) -> Any:
     """Return new text features as they were asked for; what cannot be stored is an error.
 
-    With an ``encoder`` its vectors stand beside them.
+    With an ``encoder`` its vectors stand beside them. Unless ``features`` say otherwise, texts
+    become weights of their words or, if ``sequences``, their words in order.
 
     >>> from sklearn.feature_extraction.text import CountVectorizer
     >>> features_for(CountVectorizer()).fit_transform(["red ball", "red"]).toarray()
@@ -67,12 +69,17 @@ def features_for(features: Any, encoder: Any = None) -> Any:
            [0., 1.]], dtype=float32)
     """
     if encoder is not None:
+        if (sequences and features is None) or isinstance(features, WordSequences):
+            raise UsageError(
+                "Words in their order have no place for an encoder's vectors: leave the encoder "
+                "out, or give features=TextFeatures()."
+            )
         from labelspace.data.text.encoding.hybrid_features import HybridFeatures
 
         return HybridFeatures(features_for(features), encoder)
     if features is None:
-        return TextFeatures()
-    if isinstance(features, TextFeatures):
+        return WordSequences() if sequences else TextFeatures()
+    if isinstance(features, (TextFeatures, WordSequences)):
         return clone(features)
     if isinstance(features, str):
         return Transformer(_made_by(features), features)
@@ -191,7 +198,7 @@ class FeaturesHolder(Storable):
         state = super()._to_state()
         if self.encoder is not None:
             state["encoder"] = self.features_.name
-        if not isinstance(self.features, (TextFeatures, str, type(None))):
+        if not isinstance(self.features, (TextFeatures, WordSequences, str, type(None))):
             state["features"] = Transformer(self.features)
         return state
 

@@ -30,6 +30,8 @@ class EncodingJob:
     dim : int
     total : int, optional
         Texts that will come, for the time that is left.
+    kind : {"document", "query"}
+        Whether texts are rows or names of labels, for encoders that know the difference.
     """
 
     def __init__(
@@ -37,10 +39,12 @@ class EncodingJob:
         encoder: TextEncoder | None,
         dim: int,
         total: int | None = None,
+        kind: str = "document",
     ) -> None:
         self.encoder = encoder
         self.dim = dim
         self._total = total
+        self._kind = kind
         self._blocks: list[NDArray[np.float16]] = []
 
     @property
@@ -55,9 +59,10 @@ class EncodingJob:
         iterator = iter(texts)
         cache = None
         if self.encoder is not None:
-            cache = cache_for(self.encoder.fingerprint, self.dim)
+            cache = cache_for(self.encoder.fingerprint_of(self._kind), self.dim)
         try:
-            with progress.task("Encoding texts", self._total) as advance:
+            texts_are = "texts" if self._kind == "document" else "names of labels"
+            with progress.task(f"Encoding {texts_are}", self._total) as advance:
                 while block := list(islice(iterator, BLOCK)):
                     self._blocks.append(self._encoded(block, cache, advance))
                     yield from block
@@ -120,11 +125,11 @@ class EncodingJob:
         return made
 
     def _asked(self, texts: list[str], advance: Callable[[int], None]) -> NDArray[np.float16]:
-        encoder, n_threads = self.encoder, threads.current()
+        encoder, n_threads, kind = self.encoder, threads.current(), self._kind
         assert encoder is not None
 
         def encode(batch: list[str]) -> NDArray[np.float16]:
-            vectors = encoder.encode(batch).astype(np.float16)
+            vectors = encoder.encode(batch, kind).astype(np.float16)
             advance(len(batch))
             return vectors
 

@@ -142,6 +142,14 @@ class HybridFeatures(Storable):
         shape = (X.shape[0], self._n_words + self.dim)
         return csr_matrix((X.data, X.indices, X.indptr), shape=shape)
 
+    def vectors_of_names(self, names: Sequence[str]) -> NDArray[np.float16] | None:
+        """Return the vectors of names of labels; None where vectors are made elsewhere."""
+        if self.encoder is None:
+            return None
+        job = EncodingJob(self.encoder, self.dim, len(names), kind="query")
+        list(job.passing(names))
+        return job.vectors
+
     def name_of(self, column: int) -> str:
         """Return the word of one column; the encoder's columns are all called after it."""
         if column >= self._n_words:

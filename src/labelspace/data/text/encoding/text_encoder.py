@@ -131,6 +131,12 @@ class TextEncoder:
         told = f"{self.name} {self.max_chars}".encode()
         return hashlib.blake2b(told + self.probes.tobytes(), digest_size=12).hexdigest()
 
+    def fingerprint_of(self, kind: str) -> str:
+        """Return what tells its vectors of one kind of text; the same if it makes no difference."""
+        asked = _way_to_ask(self.model, kind)
+        same = asked == _way_to_ask(self.model, "document")
+        return self.fingerprint if same else f"{self.fingerprint} {kind}"
+
     def check_same(self, probes: NDArray[np.floating], name: str) -> None:
         """Raise if the encoder that a model learned with made other vectors of the probes."""
         if self.dim != probes.shape[1]:

@@ -1,0 +1,1 @@
+"""Encoders: what vectors, better words and names of labels are worth, from text."""
