@@ -67,11 +67,15 @@ def test_psp_is_a_ratio_of_sums_by_hand() -> None:
     assert figures["PSnDCG@2"] == pytest.approx(100 * got / best)
 
 
-def test_psp_of_the_glas_paper_averages_rows_and_takes_test_counts() -> None:
+def test_psp_of_the_glas_paper_divides_two_means_and_takes_test_counts() -> None:
+    # Appendix D: Σ_i Σ_{j≤k} w·y / Σ_i best_i, w from the test labels.
     Y = csr_matrix([[1, 1, 0], [1, 0, 0], [0, 0, 1]])
     weights = metrics.inverse_propensity([2, 1, 1], 3)
-    figures = metrics.psp_glas(Y, np.array([[0], [1], [2]]), ks=(1,))
-    assert figures["PSP@1"] == pytest.approx(100 * (weights[0] / weights[1] + 0 + 1) / 3)
+    figures = metrics.psp_glas(Y, np.array([[0, 2], [1, 0], [2, 1]]), ks=(1, 2))
+    got, best = weights[0] + weights[2], weights[1] + weights[0] + weights[2]
+    assert figures["PSP@1"] == pytest.approx(100 * got / best)
+    got, best = got + weights[0], best + weights[0]
+    assert figures["PSP@2"] == pytest.approx(100 * got / best)
 
 
 def test_a_label_ranked_twice_counts_once() -> None:

@@ -7,8 +7,9 @@ People write the page; a block says what belongs in a place, and rendering write
     <!-- benchmarks: end -->
 
 Blocks: ``accuracy corpus= [split=given|ten] [methods=a,b] [variants=yes]``, ``plot corpus=``,
-``papers corpus=``, ``summary figures=P@1,P@5 methods=a,b``, ``published``, ``machine``. A corpus
-with runs but without a block is added at the end of the main page, so nothing stays unseen.
+``papers corpus=``, ``presets``, ``summary figures=P@1,P@5 methods=a,b [best=all]``, ``published``,
+``machine``. A corpus with runs but without a block is added at the end of the main page, so nothing
+stays unseen.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from pathlib import Path
 
 from benchmarks.corpora import BY_SIZE, ROOT
 from benchmarks.render.plots import cost_plot
+from benchmarks.render.presets import presets_table
 from benchmarks.render.references import earlier, published
 from benchmarks.render.rows import Row, gather
 from benchmarks.render.tables import accuracy_table, papers_table, published_table, summary_table
 from benchmarks.results import Line, latest
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-PAGES = (PAGE, ROOT / "README.md")
+PAGES = (PAGE, ROOT / "README.md", ROOT / "docs" / "methods" / "index.md")
 BLOCK = re.compile(
     r"(<!-- benchmarks: (?P<what>(?!end)[^>]*?) -->\n).*?(<!-- benchmarks: end -->)", re.DOTALL
 )
@@ -99,7 +101,13 @@ def _summary(lines: list[Line], options: Options, assets: Path) -> str:
         )
         for corpus in BY_SIZE
     }
-    return summary_table({name: rows for name, rows in by_corpus.items() if rows}, names)
+    everything = {corpus: gather(lines, corpus) for corpus in by_corpus}
+    shown = {name: rows for name, rows in by_corpus.items() if rows}
+    return summary_table(shown, names, everything if options.get("best") == "all" else None)
+
+
+def _presets(lines: list[Line], options: Options, assets: Path) -> str:
+    return presets_table(lines)
 
 
 def _published(lines: list[Line], options: Options, assets: Path) -> str:
@@ -137,6 +145,7 @@ BLOCKS: dict[str, Callable[[list[Line], Options, Path], str]] = {
     "accuracy": _accuracy,
     "plot": _plot,
     "papers": _papers,
+    "presets": _presets,
     "summary": _summary,
     "published": _published,
     "machine": _machine,

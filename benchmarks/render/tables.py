@@ -34,8 +34,15 @@ def accuracy_table(rows: Sequence[Row]) -> str:
     return "\n".join([table, "", "<br>".join(footnotes)]) if footnotes else table
 
 
-def summary_table(by_corpus: Mapping[str, Sequence[Row]], names: Sequence[str]) -> str:
-    """Return one line a method and one column a corpus; the best of each figure is bold."""
+def summary_table(
+    by_corpus: Mapping[str, Sequence[Row]],
+    names: Sequence[str],
+    everything: Mapping[str, Sequence[Row]] | None = None,
+) -> str:
+    """Return one line a method and one column a corpus; the best of each figure is bold.
+
+    Of ``everything`` that was measured, the last line names the best for each corpus and figure.
+    """
     titles = dict.fromkeys(row.title for rows in by_corpus.values() for row in rows)
     cells: dict[str, list[str]] = {title: [] for title in titles}
     for rows in by_corpus.values():
@@ -46,7 +53,10 @@ def summary_table(by_corpus: Mapping[str, Sequence[Row]], names: Sequence[str]) 
         for title in titles:
             figures = of.get(title, {})
             cells[title].append(" / ".join(_score(figures.get(name), best[name]) for name in names))
-    return markdown(["", *by_corpus], [[title, *cells[title]] for title in titles])
+    body = [[title, *cells[title]] for title in titles]
+    if everything is not None:
+        body.append(["best of all", *(_best_of_all(everything[one], names) for one in by_corpus)])
+    return markdown(["", *by_corpus], body)
 
 
 def papers_table(rows: Sequence[Row], figures: Sequence[Published], title: str) -> str:
@@ -86,6 +96,12 @@ def markdown(head: Sequence[str], body: Sequence[Sequence[str]], *, numbers: boo
     written = [f"| {' | '.join(cells)} |" for cells in lines]
     written.insert(1, "|---|" + ("--:|" if numbers else "---|") * (len(head) - 1))
     return "\n".join(written)
+
+
+def _best_of_all(rows: Sequence[Row], names: Sequence[str]) -> str:
+    """Return who is best by each figure, once if it is the same system."""
+    best = [max(_measured(rows, name), key=lambda row: row.figures[name].mean) for name in names]
+    return " / ".join(dict.fromkeys(row.title for row in best))
 
 
 def _measured(rows: Sequence[Row], name: str) -> list[Row]:

@@ -167,22 +167,19 @@ def psp_glas(
 ) -> dict[str, float]:
     """Return PSP@k as the appendix of the GLaS paper computes it, to compare with its table 4.
 
-    It takes the propensities from the *test* labels and averages the ratio over rows, whereas
-    the repository's PSP@k takes them from train and is a ratio of sums.
+    Its code (appendix D) takes the weights 1/p from the *test* labels and divides two means over
+    rows: Σ_i Σ_{j≤k} w·y / Σ_i best_i. The repository's PSP@k takes them from train, and is the
+    same ratio.
+
+    >>> from scipy.sparse import csr_matrix
+    >>> Y = csr_matrix([[1, 0], [1, 1], [1, 0]])
+    >>> round(psp_glas(Y, [[0], [0], [1]], ks=(1,))["PSP@1"], 2)
+    66.11
     """
     Y, labels = _checked(Y, top, max(ks))
-    weights = inverse_propensity(np.bincount(Y.indices, minlength=Y.shape[1]), Y.shape[0], A=A, B=B)
-    hits = _kernels.hits(Y.indptr, Y.indices, labels)
-    gains = np.where(hits, weights[np.maximum(labels, 0)], 0.0)
-    best = _kernels.largest_gains(Y.indptr, Y.indices, weights, max(ks))
-    figures = {}
-    for k in ks:
-        attainable = best[:, :k].sum(axis=1)
-        ratio = np.divide(
-            gains[:, :k].sum(axis=1), attainable, out=np.zeros(len(labels)), where=attainable > 0
-        )
-        figures[f"PSP@{k}"] = 100.0 * float(ratio.mean())
-    return figures
+    counts = np.bincount(Y.indices, minlength=Y.shape[1])
+    figures = evaluate(Y, labels, ks=ks, label_counts=counts, n_examples=Y.shape[0], A=A, B=B)
+    return {f"PSP@{k}": figures[f"PSP@{k}"] for k in ks}
 
 
 def recall(

@@ -113,6 +113,16 @@ def test_pages_show_the_recorded_lines(
     assert again.read_text() == page.read_text(), "run python -m benchmarks render"
 
 
+def test_a_summary_names_the_best_of_all_that_was_measured(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "<!-- benchmarks: summary figures=P@1,P@5 methods=knn best=all -->\n"
+        "<!-- benchmarks: end -->\n"
+    )
+    fill_page(page, [a_line("knn"), a_line("annexml", 61.0), a_line("knn", corpus="tibkat")])
+    assert page.read_text().splitlines()[5] == "| best of all | annexml | knn |"
+
+
 def test_a_summary_has_a_column_for_each_corpus(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(

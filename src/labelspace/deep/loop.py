@@ -81,8 +81,9 @@ class DeepSettings:
     batch_size : int
     learning_rate, row_learning_rate : float
         First step sizes of dense parameters and of tables.
-    rule : {"adam", "momentum"}
-        How dense parameters move.
+    rule : {"adam", "adam-l2", "momentum"}
+        How dense parameters move; with ``adam-l2`` weight decay is part of the gradient, as where
+        Adam is told of an L2 term, else it is apart from it.
     row_rule : {"adam", "adagrad", "momentum"}
         How tables move; see ``RowOptimizer``.
     decay : bool
@@ -165,6 +166,8 @@ def _dense_optimizer(module: nn.Module, settings: DeepSettings) -> torch.optim.O
     rate, weight_decay = settings.learning_rate, settings.weight_decay
     if settings.rule == "momentum":
         return torch.optim.SGD(learned, lr=rate, momentum=MOMENTUM, weight_decay=weight_decay)
+    if settings.rule == "adam-l2":
+        return torch.optim.Adam(learned, lr=rate, weight_decay=weight_decay)
     return torch.optim.AdamW(learned, lr=rate, weight_decay=weight_decay)
 
 

@@ -7,7 +7,7 @@ between them, and at the end vectors are put on the unit sphere unless asked not
 ``weight_norm`` is the form of weight normalisation in which every output of a layer has a direction
 of its own and all share one length, w_j = g · d_j / ‖d_j‖.
 
-Input dropout keeps each non-zero with probability ρ and divides it by ρ.
+Input dropout keeps each non-zero with probability ρ and divides it by ρ, unless told not to.
 """
 
 from __future__ import annotations
@@ -41,11 +41,15 @@ class SparseBatch:
         device: torch.device | str = "cpu",
         *,
         keep: float = 1.0,
+        rescaled: bool = True,
         rng: np.random.Generator | None = None,
     ) -> SparseBatch:
-        """Return the rows of ``X``, of whose non-zeros a share ``keep`` is kept."""
+        """Return the rows of ``X``, of whose non-zeros a share ``keep`` is kept.
+
+        Those are divided by ``keep`` if ``rescaled``, so that sums are the same on average.
+        """
         if keep < 1.0 and rng is not None:
-            X = _dropped(X, keep, rng)
+            X = _dropped(X, keep, rng, divisor=keep if rescaled else 1.0)
         return SparseBatch(X, device)
 
     def sums(self, table: Tensor) -> Tensor:
@@ -75,10 +79,10 @@ def _bags(
     )
 
 
-def _dropped(X: csr_matrix, keep: float, rng: np.random.Generator) -> csr_matrix:
+def _dropped(X: csr_matrix, keep: float, rng: np.random.Generator, divisor: float) -> csr_matrix:
     kept = rng.random(X.nnz, dtype=np.float32) < keep
     sums = np.concatenate(([0], np.cumsum(kept)))
-    return csr_matrix((X.data[kept] / keep, X.indices[kept], sums[X.indptr]), shape=X.shape)
+    return csr_matrix((X.data[kept] / divisor, X.indices[kept], sums[X.indptr]), shape=X.shape)
 
 
 class _TableSums(torch.autograd.Function):

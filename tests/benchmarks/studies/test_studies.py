@@ -18,7 +18,7 @@ from tests.planted import planted_corpus
 
 KEYS = ["study", "part", "corpus", "variant", "parameters", "seed"]
 KEYS += ["figures", "version", "date", "machine"]
-OWN_DATA = ("text_features", "server")
+OWN_DATA = ("encoders", "text_features", "server")
 """Studies that read texts, and no features."""
 
 

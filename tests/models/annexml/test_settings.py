@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
 from scipy.sparse import csr_matrix
 
 from labelspace.models import AnnexML
+from labelspace.models.annexml.label_partition import learn_partition
 from labelspace.models.annexml.settings import AnnexMLSettings
 
 
@@ -37,3 +39,37 @@ def test_what_is_given_or_the_papers_own_does_not_follow() -> None:
     assert resolved(n_learners=15, dim=200).dim == 200
     assert resolved(n_learners=15, settings={"n_neighbors": 33}).n_neighbors == 33
     assert resolved(preset="paper", n_learners=3).n_neighbors == 10
+
+
+# The defaults of the original program (AnnexMLParameter.h): emb_size, num_learner, num_nn (it is
+# positives, negatives and neighbours at prediction), cls_type 1, emb_iter, label_normalize 1, eta0,
+# gamma; 6,000 rows of a part stand in AnnexML.cc, and votes are counted in AnnexML::Predict.
+PROGRAM = {
+    "dim": 50,
+    "n_learners": 15,
+    "graph_neighbors": 10,
+    "n_neighbors": 10,
+    "partition": "learned",
+    "part_size": 6000,
+    "balanced": False,
+    "n_epochs": 10,
+    "similarity": "overlap",
+    "learning_rate": 0.1,
+    "gamma": 10.0,
+    "objective": "pairs",
+    "voting": "counts",
+    "label_weight": 0.0,
+    "label_votes": 0.0,
+    "storage": "float32",
+}
+
+
+def test_the_paper_is_the_original_program_value_by_value() -> None:
+    assert PROGRAM.items() <= vars(resolved(preset="paper")).items()
+    partition = inspect.signature(learn_partition).parameters
+    # cls_iter, eta0 and lambda
+    assert [partition[name].default for name in ("n_epochs", "learning_rate", "l1")] == [
+        10,
+        0.1,
+        4.0,
+    ]

@@ -24,6 +24,46 @@ def test_best_depends_on_the_number_of_rows():
     assert [one.learning_rate for one in chosen] == [5e-3, 2e-3, 5e-3, 3e-3]
 
 
+# Zhang et al. (2018): an edge for labels that ever come together (3.2), smooth L1 (eq. 2), f_y =
+# V y / nnz(y) with V as DeepWalk gives it (Algorithm 1), one partition looked into (Algorithm 2),
+# 256 or 512 hidden units, ReLU, dropout after the last linear layer, an l2 layer at the end, 100
+# or 300 dimensions, momentum 0.9, weight decay 0.0005, a fixed rate of 0.015, k by cross-
+# validation (4.1). The paper does not say the share of dropout, T, the batch, DeepWalk's settings
+# and m.
+PUBLISHED = {
+    "edges": "binary",
+    "targets": "deepwalk",
+    "loss": "smooth-l1",
+    "unit_labels": False,
+    "unit_targets": False,
+    "activation": "relu",
+    "keep_features": 1.0,
+    "label_weight": 0.0,
+    "rule": "momentum",
+    "learning_rate": 0.015,
+    "weight_decay": 0.0005,
+    "decay": False,
+    "n_learners": 1,
+    "n_probes": 1,
+    "n_neighbors": None,
+    "voting": "counts",
+    "normalize": False,
+}
+
+
+@pytest.mark.parametrize(("n_rows", "widths"), [(4880, (256, 100)), (30_000, (512, 300))])
+def test_the_paper_is_the_publication_value_by_value(n_rows, widths):
+    chosen = resolved(CorpusShape(n_rows, 1836, 159), "paper")
+    assert PUBLISHED.items() <= vars(chosen).items()
+    assert chosen.widths == widths
+    assert chosen.dropout > 0
+
+
+def test_the_paper_has_as_many_clusters_as_ensembles_of_its_time():
+    shapes = [CorpusShape(n, 500, 983) for n in (4_880, 12_920, 60_000)]
+    assert [resolved(shape, "paper").n_clusters for shape in shapes] == [1, 2, 10]
+
+
 def test_the_paper_has_a_smaller_network_for_few_rows():
     small, large = (resolved(shape, "paper") for shape in (SMALL, LARGE))
     assert (small.widths, small.n_epochs) == ((256, 100), 40)

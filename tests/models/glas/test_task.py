@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from labelspace.deep.loop import DeepSettings, train
+from labelspace.deep.sparse_network import SparseBatch
 from labelspace.graph.cooccurrence import cooccurrence, similarity
 from labelspace.models.glas.settings import LOSSES, REGULARIZERS, GLaSSettings
 from labelspace.models.glas.task import GLaSTask
@@ -70,3 +71,31 @@ def test_tasks_of_other_rows_or_settings_are_told_apart():
     assert a_task(replace(SMALL, loss="softmax")).identity() != identity
     X, Y = planted_corpus(seed=5)
     assert GLaSTask(X, Y, SMALL).identity() != identity
+
+
+def test_a_label_drawn_for_several_rows_counts_so_often_as_in_algorithm_2():
+    # λ mean_{a,b} (v_a·v_b − u_ab)² over the labels y_1 … y_B of the batch, as they were drawn.
+    told = replace(SMALL, regularizer_weight=2.0)
+    rows = np.arange(100)
+    for keep in (True, False):
+        task = a_task(replace(told, keep_duplicates=keep))
+        losses = task.loss(rows, np.random.default_rng(3))
+        sample = task.sampler.draw(rows, np.random.default_rng(3))
+        drawn = sample.labels[sample.chosen if keep else np.unique(sample.chosen)]
+        V = task.label_vectors()[0][drawn]
+        U = task.likeness.toarray()[np.ix_(drawn, drawn)]
+        expected = np.mean((V @ V.T - U) ** 2)
+        assert losses["penalty"].item() == pytest.approx(expected, rel=1e-4)
+        assert losses["loss"].item() == pytest.approx(
+            losses["fit"].item() + 2.0 * expected, rel=1e-4
+        )
+
+
+def test_dropout_as_printed_divides_nothing():
+    # x ⊙ Bernoulli(ρ), section 3.3.
+    X = planted_corpus()[0][:50]
+    for rescaled, factor in ((False, 1.0), (True, 2.0)):
+        rng = np.random.default_rng(0)
+        kept = SparseBatch.of(X, keep=0.5, rescaled=rescaled, rng=rng).X.toarray()
+        assert 0.4 < (kept != 0).sum() / X.nnz < 0.6
+        assert np.allclose(kept[kept != 0], factor * X.toarray()[kept != 0])

@@ -74,3 +74,16 @@ def test_the_weights_of_a_path_are_added_up(search):
         expected = np.asarray(weights[nodes].sum(axis=0)).ravel()
         found = index.path_weights(label, X.shape[1]).toarray().ravel()
         np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_with_one_half_nodes_decide_for_none_one_or_both_of_their_children():
+    # The report, section 4: "Based on the output, none, one, or both branches might be traversed."
+    tree = Tree.from_nested([[0, 1], [2, 3]], n_labels=4)
+    # Columns: node 1 (labels 0 and 1), node 2 (2 and 3), then the labels themselves.
+    scores = np.array([[0, 1, 1, 1, 1, -1, -1], [0, 1, -1, -1, 1, 1, 1], [0, -1, -1, 1, 1, 1, 1]])
+    index = BestFirstIndex(
+        tree, csr_matrix(scores.T.astype(np.float32)), np.zeros(7, dtype=np.float32)
+    )
+    top = index.search(csr_matrix(np.eye(3, dtype=np.float32)), 4, least=0.5).top
+    assert [sorted(row[row >= 0].tolist()) for row in top.labels] == [[0, 1], [1], []]
+    assert (index.search(csr_matrix(np.eye(3, dtype=np.float32)), 4).top.labels >= 0).all()

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
-from labelspace.models.hyperbolic.loss import approach_labels
+from labelspace.models.hyperbolic.loss import approach_labels, approach_rows
 from labelspace.spaces import euclidean, poincare, sphere
 
 MODULES = {"poincare": poincare, "sphere": sphere, "euclidean": euclidean}
@@ -18,28 +19,31 @@ def _case(space: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("space", MODULES)
-def test_loss_is_the_formula(space: str) -> None:
+@pytest.mark.parametrize("summed", [False, True])
+def test_loss_is_the_formula(space: str, summed: bool) -> None:
+    # L(j, i) = −log e^{−α d(u_j, v_i)} / ( Σ_k e^{−α d(u_j, v_k)} + e^{−α d(u_j, v_i)} )
+    over = np.sum if summed else np.mean
     U, V, has = _case(space)
     e = np.exp(-2.0 * MODULES[space].distance(U[:, np.newaxis], V))
     rows = []
     for j in (0, 1, 3):
         others = e[j][~has[j]].sum()
-        rows.append(
-            np.mean([-np.log(e[j, i] / (others + e[j, i])) for i in np.flatnonzero(has[j])])
-        )
-    assert approach_labels(U, V, has, 2.0, space)[0] == pytest.approx(np.mean(rows))
+        rows.append(over([-np.log(e[j, i] / (others + e[j, i])) for i in np.flatnonzero(has[j])]))
+    found = approach_labels(U, V, has, 2.0, space, summed=summed)[0]
+    assert found == pytest.approx(np.mean(rows))
 
 
 @pytest.mark.parametrize("space", MODULES)
+@pytest.mark.parametrize("summed", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_gradients_are_those_of_differences(space: str, weighted: bool) -> None:
+def test_gradients_are_those_of_differences(space: str, weighted: bool, summed: bool) -> None:
     U, V, has = _case(space)
     weights = np.linspace(0.5, 2.0, 6) if weighted else None
 
     def loss(U: np.ndarray, V: np.ndarray) -> float:
-        return approach_labels(U, V, has, 2.0, space, weights)[0]
+        return approach_labels(U, V, has, 2.0, space, weights, summed=summed)[0]
 
-    _, at_rows, at_labels = approach_labels(U, V, has, 2.0, space, weights)
+    _, at_rows, at_labels = approach_labels(U, V, has, 2.0, space, weights, summed=summed)
     for place, gradient, other in ((U, at_rows, V), (V, at_labels, U)):
         for at in np.ndindex(place.shape):
             step = np.zeros_like(place)
@@ -57,3 +61,20 @@ def test_the_edge_of_the_ball_gives_finite_gradients() -> None:
     assert np.isfinite(loss)
     assert np.all(np.isfinite(at_rows))
     assert np.all(np.isfinite(at_labels))
+
+
+def test_rows_with_similar_labels_are_held_together_and_others_apart() -> None:
+    # With v over rows whose label sets have a cosine of at least one half to that of row j.
+    rng = np.random.default_rng(1)
+    U = 0.3 * rng.standard_normal((4, 3))
+    Y = csr_matrix([[1, 1, 0], [0, 0, 1], [1, 0, 0], [0, 1, 1]])
+    e = np.exp(-2.0 * poincare.distance(U[:2, np.newaxis], U[2:]))
+    # Cosines of row 0 to rows 2 and 3 are 0.71 and 0.5; of row 1, 0 and 0.71.
+    both = -np.log(e[0] / e[0])
+    expected = np.mean([both.mean(), -np.log(e[1, 1] / (e[1, 0] + e[1, 1]))])
+    loss, gradient = approach_rows(U, Y, 2.0)
+    assert loss == pytest.approx(expected)
+    step = np.zeros_like(U)
+    step[1, 0] = 1e-6
+    ahead, behind = (approach_rows(U + sign * step, Y, 2.0)[0] for sign in (1, -1))
+    assert gradient[1, 0] == pytest.approx((ahead - behind) / 2e-6, abs=1e-6)

@@ -26,7 +26,7 @@ def test_the_space_decides_about_loss_and_steps(
     told = resolved(space=space, settings={"dim": dim})
     assert (told.alpha, told.learning_rate) == (alpha, learning_rate)
     paper = resolved(preset="paper", space=space, dim=dim)
-    assert (paper.alpha, paper.learning_rate) == (alpha, 0.01)
+    assert (paper.alpha, paper.learning_rate) == (alpha, 0.001)
     assert resolved(space=space, dim=dim, alpha=3.0).alpha == 3.0
 
 
@@ -48,3 +48,35 @@ def test_what_none_means_can_be_told_to_the_paper() -> None:
 def test_votes_are_as_sharp_as_the_loss_unless_told() -> None:
     assert resolved(alpha=3.0).vote_weights == (3.0, 0.5)
     assert resolved(settings={"vote_alpha": 1.0, "label_votes": 0.0}).vote_weights == (1.0, 0.0)
+
+
+# Gerald and Baskiotis (2019): the loss of section 2.4 for every label of a row, p(x) of section
+# 2.3, Adam with the inverse metric on the step (2.5), votes of training rows by number of
+# occurrences and N/3000 random clusters of which one is looked into (2.6); dimension 50, 5 % of
+# the rows held out, 25 epochs of patience, N(0, 1e-3) and N(0, 1e-4) (3.1); 15 learners (3.2).
+# Not said are α, the step (0.001 is that of [KB14]), the size of a batch, the number of negative
+# labels and of neighbours.
+PUBLISHED = {
+    "space": "poincare",
+    "label_loss": "sum",
+    "way": "clip",
+    "n_hidden": None,
+    "optimizer": "adam",
+    "learning_rate": 0.001,
+    "constant_steps": True,
+    "answer": "rows",
+    "voting": "counts",
+    "search": "centroids",
+    "n_probes": 1,
+    "dim": 50,
+    "validation_fraction": 0.05,
+    "patience": 25,
+    "label_scale": 1e-3,
+    "map_scale": 1e-4,
+    "n_learners": 15,
+    "row_similarity": 0.0,
+}
+
+
+def test_the_paper_is_the_publication_value_by_value() -> None:
+    assert PUBLISHED.items() <= vars(resolved(preset="paper")).items()

@@ -38,8 +38,10 @@ def test_loss_and_slopes_are_those_of_finite_differences(each):
         is_right = tree.positive_nodes(Y).toarray().ravel() > 0
         candidates = np.concatenate([tree.children(one) for one in tree.inner if is_right[one]])
         slopes = np.zeros(tree.n_nodes, dtype=np.float32)
+        margin = np.float32(1.0)
         found = kernels.row_slopes(
-            z, candidates, tree.parents, is_right, vectors, biases, each, slopes
+            *(z, candidates, tree.parents, is_right, vectors, biases),
+            *(each, margin, True, slopes),
         )
         parts = (z.astype(float), tree, is_right, vectors.astype(float))
         assert found == pytest.approx(loss(*parts, biases, each), rel=1e-4)
@@ -48,6 +50,27 @@ def test_loss_and_slopes_are_those_of_finite_differences(each):
             step[node] = 1e-5
             change = loss(*parts, biases + step, each) - loss(*parts, biases - step, each)
             assert slopes[at] == pytest.approx(change / 2e-5, abs=1e-3)
+
+
+def test_the_sequence_asks_that_no_other_label_be_nearer():
+    # ‖Wx − V_y‖² ≤ ‖Wx − V_j‖² + ξ, of which the kernel has half: scores are z·V − ½‖V‖².
+    random = np.random.default_rng(1)
+    tree = flat_tree(np.arange(4), 4)
+    vectors = random.normal(size=(5, 3)).astype(np.float32)
+    vectors[0] = 0.0
+    biases = (-0.5 * np.square(vectors).sum(axis=1)).astype(np.float32)
+    is_right = np.array([True, False, True, False, False])
+    for _ in range(10):
+        z = random.normal(size=3).astype(np.float32)
+        slopes = np.zeros(5, dtype=np.float32)
+        found = kernels.row_slopes(
+            *(z, np.arange(1, 5), tree.parents, is_right, vectors, biases),
+            *(False, np.float32(0.0), False, slopes),
+        )
+        distances = np.square(z - vectors[1:]).sum(axis=1)
+        xi = max(0.0, distances[1] - distances[[0, 2, 3]].min())
+        assert 2.0 * found == pytest.approx(xi, abs=1e-4)
+        assert slopes[1] == (-1.0 if xi > 0 else 0.0)
 
 
 def test_fixed_vectors_stay_and_rows_come_to_lie_at_their_labels():

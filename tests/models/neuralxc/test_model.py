@@ -43,12 +43,15 @@ def test_every_architecture_learns(corpus, parameters):
     assert small(**chosen).fit(*corpus).score(*planted_corpus(100, seed=1)) > 0.8
 
 
-def test_the_papers_networks_learn(corpus):
-    quicker = {"learning_rate": 3e-3, "row_learning_rate": 3e-3}
-    model = NeuralXC(preset="paper", settings=quicker, random_state=0).fit(*corpus)
-    assert model.settings_.code == "tanh"
+def test_the_programs_networks_read_rows_as_they_are_and_learn_on(corpus):
+    model = NeuralXC(preset="repaired", random_state=0, n_epochs=150).fit(*corpus)
     assert model.encode(corpus[0]).shape == (300, round(6 * 78**0.5))
-    assert model.score(*planted_corpus(100, seed=1)) > 0.5
+    assert (model.rows_.encode(corpus[0]) != corpus[0]).nnz == 0
+    more, labels = planted_corpus(100, seed=1)
+    assert model.score(more, labels) > 0.5
+    before = model.score(more, labels)
+    model.partial_fit(*planted_corpus(100, seed=2))
+    assert model.score(more, labels) > before - 0.1
 
 
 def test_scores_are_probabilities_of_the_decoders_outputs(corpus):

@@ -21,9 +21,82 @@ def test_the_best_settings_depend_on_the_corpus(n_rows, n_features, expected):
     assert expected.items() <= vars(chosen).items()
 
 
-def test_the_paper_has_one_network_and_no_linear_map():
-    chosen = NeuralXCSettings.for_corpus("paper", CorpusShape(4_880, 1_836, 159))
-    assert (chosen.n_learners, chosen.linear_dim, chosen.code) == (1, 0, "tanh")
+# Of the report's program: widths from setups/*/*.yml, the rest from setups/*/opt.yml (Adam with
+# lr 0.0003 and weight_decay 0.0001) and train_neuralxc_with_args.sh (batch_size 64, inp_ae_wgt and
+# otp_ae_wgt 0.01); train_neuralxc.py has 10 epochs and mean errors.
+PROGRAM = {
+    "alpha": 0.01,
+    "beta": 0.01,
+    "errors": "mean",
+    "networks": "dense",
+    "label_priors": False,
+    "normalize": False,
+    "n_epochs": 10,
+    "batch_size": 64,
+    "learning_rate": 0.0003,
+    "weight_decay": 0.0001,
+    "code": "tanh",
+    "activation": "relu",
+    "cosine": 0.0,
+    "dropout": 0.0,
+    "keep_features": 1.0,
+    "keep_labels": 1.0,
+    "n_learners": 1,
+    "linear_dim": 0,
+    "storage": "float32",
+}
+WIDTHS = {
+    "bibtex": ((4880, 1836, 159), (1152, 600), 256, (96,), 32, (112,)),
+    "delicious": ((12920, 500, 983), (250,), 125, (326, 163), 82, (104,)),
+    "mediamill": ((30993, 120, 101), (100,), 50, (75, 50), 32, (41,)),
+    "eurlex": ((15539, 5000, 3993), (2500, 1250), 500, (1331, 443), 141, (325,)),
+}
+
+
+@pytest.mark.parametrize("corpus", WIDTHS)
+def test_the_paper_is_the_reports_program_value_by_value(corpus):
+    shape, hidden, dim, label_hidden, label_dim, between = WIDTHS[corpus]
+    chosen = NeuralXCSettings.for_corpus("paper", CorpusShape(*shape))
+    widths = {
+        "hidden": hidden,
+        "dim": dim,
+        "label_hidden": label_hidden,
+        "label_dim": label_dim,
+        "regressor_hidden": between,
+    }
+    assert (PROGRAM | widths).items() <= vars(chosen).items()
+
+
+def test_the_program_has_adam_with_l2_and_steps_that_stay():
+    pytest.importorskip("torch")
+    chosen = NeuralXCSettings.for_corpus("paper", CorpusShape(4880, 1836, 159))
+    training = chosen.training(seed=0)
+    assert (training.rule, training.decay) == ("adam-l2", False)
+    assert (training.learning_rate, training.weight_decay) == (0.0003, 0.0001)
+
+
+def test_repaired_is_the_paper_but_for_two_values():
+    shape = CorpusShape(4880, 1836, 159)
+    paper, repaired = (
+        vars(NeuralXCSettings.for_corpus(one, shape)) for one in ("paper", "repaired")
+    )
+    assert {name for name in paper if paper[name] != repaired[name]} == {
+        "weight_decay",
+        "label_priors",
+    }
+    assert (repaired["weight_decay"], repaired["label_priors"]) == (0.0, True)
+
+
+def test_widths_of_other_corpora_grow_with_the_data():
+    chosen = NeuralXCSettings.for_corpus("paper", CorpusShape(300, 78, 12))
+    assert (chosen.dim, chosen.label_dim) == (round(6 * 78**0.5), round(2.5 * 12**0.5))
+    assert chosen.hidden == (round((78 * chosen.dim) ** 0.5),)
+    assert chosen.regressor_hidden == ((chosen.dim + chosen.label_dim) // 2,)
+
+
+def test_no_layer_of_the_paper_is_wider_than_can_be_afforded():
+    chosen = NeuralXCSettings.for_corpus("paper", CorpusShape(10**6, 10**6, 10**6))
+    assert chosen.dim == chosen.hidden[0] == chosen.label_hidden[0] == 2048
 
 
 def test_every_setting_has_a_rule():

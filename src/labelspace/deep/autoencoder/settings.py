@@ -1,4 +1,4 @@
-"""What auto-encoders of rows and label sets are told: by the report, and as measured best."""
+"""What auto-encoders of rows and label sets are told, as measured best."""
 
 from __future__ import annotations
 
@@ -36,19 +36,6 @@ _FOR_VERY_FEW_ROWS: dict[str, Any] = {
     "n_epochs": 12,
     "batch_size": 64,
 }
-_PAPER: dict[str, Any] = {
-    "code": "tanh",
-    "cosine": 0.0,
-    "keep_features": 1.0,
-    "keep_labels": 1.0,
-    "dropout": 0.0,
-    "n_epochs": 10,
-    "batch_size": 64,
-    "row_learning_rate": 3e-4,
-    "weight_decay": 1e-4,
-}
-# Widths of the report's networks grow with the data; no more than this are needed or affordable.
-_WIDEST = 2048
 _MIN_STEPS = 60
 
 
@@ -56,39 +43,36 @@ _MIN_STEPS = 60
 class AutoencoderSettings(Settings):
     """What is learned, and how.
 
-    The values of the preset "best" are given first, with those for fewer than 20,000 rows after
-    "few", and those of "paper" in brackets. Fewer than 2,000 rows get codes of 128 dimensions,
-    12 passes and batches of 64. Fewer than 1,000 features are taken for something else than words:
-    rows have a hidden layer, and training takes 8 passes with steps of 0.003.
+    Values for fewer than 20,000 rows stand after "few". Fewer than 2,000 rows get codes of 128
+    dimensions, 12 passes and batches of 64. Fewer than 1,000 features are taken for something else
+    than words: rows have a hidden layer, and training takes 8 passes with steps of 0.003.
 
     Attributes
     ----------
     dim, label_dim : int
-        Widths of the codes of rows and of label sets: 512, few 256 (by the data: 6·√features and
-        2.5·√labels).
+        Widths of the codes of rows and of label sets: 512, few 256.
     hidden, label_hidden : tuple of int
         Hidden widths of the two encoders; decoders have them the other way round: none, for rows
-        without words 512 (the geometric mean of the number of columns and the code's width, at
-        most 2,048).
+        without words 512.
     regressor_hidden : tuple of int
-        Hidden widths of the regressor: none, so that it is a linear map (the mean of both codes).
+        Hidden widths of the regressor: none, so that it is a linear map.
     activation : {"relu", "tanh", "linear"}
-        What stands between layers: relu (relu).
+        What stands between layers: relu.
     code : {"linear", "tanh"}
-        What the codes of label sets go through: linear (tanh).
+        What the codes of label sets go through: linear.
     cosine : float
         If not 0, scores are cosines of codes and labels times a length that is learned and starts
-        here, plus a bias: 20 (0).
+        here, plus a bias: 20.
     keep_features : float
         Probability with which training shows the encoder a row's feature; the decoder has to give
-        all of them: 0.8, few 0.6 (1).
+        all of them: 0.8, few 0.6.
     keep_labels : float
-        The same for labels, so that a label set is made whole from some of it: 0.5 (1).
+        The same for labels, so that a label set is made whole from some of it: 0.5.
     dropout : float
-        Share of hidden outputs and codes that training leaves out: 0.2, few 0.3 (0).
+        Share of hidden outputs and codes that training leaves out: 0.2, few 0.3.
     alpha, beta : float
         Weights of the reconstruction of rows and of label sets; 0 leaves the network for it out:
-        1, 1 (1, 1).
+        1, 1.
     n_sampled : int
         Labels that a batch is scored against, those of its rows among them; all if there are no
         more: 1,024.
@@ -98,18 +82,18 @@ class AutoencoderSettings(Settings):
         Rows of a batch that are made again: batches are drawn at random, so a part of one stands
         for all of it: 32.
     n_epochs : int
-        Passes over the rows at most: 4, few 15 (10); very small corpora get more, for 60 steps.
+        Passes over the rows at most: 4, few 15; very small corpora get more, for 60 steps.
     batch_size : int
-        Rows in a step: 256 (64).
+        Rows in a step: 256.
     learning_rate : float
-        First step size of dense layers, falling to zero: 0.0003 (0.0003).
+        First step size of dense layers, falling to zero: 0.0003.
     row_rule : {"adam", "adagrad"}
         How rows of the tables of features and labels move; adagrad takes a third of the memory:
-        adam, but adagrad with few rows of fewer than 10,000 features (adam).
+        adam, but adagrad with few rows of fewer than 10,000 features.
     row_learning_rate : float
-        First step size of the tables: 0.003, with adagrad so chosen 0.03 (0.0003).
+        First step size of the tables: 0.003, with adagrad so chosen 0.03.
     weight_decay : float
-        Of dense layers: 0 (0.0001).
+        Of dense layers: 0.
     patience : int
         Where rows are held out: epochs without a better P@1 on them after which training ends; the
         best epoch is taken: 2.
@@ -179,8 +163,6 @@ class AutoencoderSettings(Settings):
     @classmethod
     def for_corpus(cls: type[Chosen], preset: str, shape: CorpusShape) -> Chosen:
         """Return the settings of a preset for a corpus of some shape."""
-        if preset == "paper":
-            return cls(**_PAPER, **_paper_widths(shape.n_features, shape.n_labels))
         chosen: dict[str, Any] = {}
         if shape.n_examples < FEW_ROWS:
             chosen |= _FOR_FEW_ROWS
@@ -209,15 +191,3 @@ class AutoencoderSettings(Settings):
             checkpoint=checkpoint,
             seed=seed,
         )
-
-
-def _paper_widths(n_features: int, n_labels: int) -> dict[str, Any]:
-    dim = min(max(round(6.0 * n_features**0.5), 1), _WIDEST)
-    label_dim = min(max(round(2.5 * n_labels**0.5), 1), _WIDEST)
-    return {
-        "dim": dim,
-        "label_dim": label_dim,
-        "hidden": (min(round((n_features * dim) ** 0.5), _WIDEST),),
-        "label_hidden": (min(round((n_labels * label_dim) ** 0.5), _WIDEST),),
-        "regressor_hidden": (max((dim + label_dim) // 2, 1),),
-    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,19 @@ from labelspace.encoders.partition import Partition, kmeans_partition
 from labelspace.ensemble import Index, Learner
 from labelspace.graph.label_knn import LabelGraph, label_knn
 from labelspace.linear.adapt import adapt_map
-from labelspace.linear.contrastive import ContrastiveSettings, train_map
+from labelspace.linear.contrastive import ContrastiveSettings, TrainedMap, train_map
 from labelspace.models.annexml.label_partition import balanced, learn_partition
+from labelspace.models.annexml.pairwise import train_pairs
 from labelspace.models.annexml.settings import AnnexMLSettings
 from labelspace.search.exact import ExactIndex
 from labelspace.search.ivf import IVFIndex
 from labelspace.search.result import SearchResult
 from labelspace.spaces import sphere
 from labelspace.store import Storable, schema
+
+# Rows of labels that are looked at for each row, and as many as there can be.
+_BUDGET = 5000
+_UNCUT = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,8 @@ class LearnerTraining:
     settings: AnnexMLSettings
     n_threads: int | None
 
-    def graph(self, Y: csr_matrix, seed: int) -> LabelGraph:
-        """Return the neighbours of rows by their labels."""
+    def graph(self, Y: csr_matrix, seed: int, *, uncut: bool = False) -> LabelGraph:
+        """Return the neighbours of rows by their labels, even of the most frequent if ``uncut``."""
         if self.settings.similarity == "smce":
             from labelspace.models.annexml.label_manifolds import smce_graph
 
@@ -44,6 +49,7 @@ class LearnerTraining:
             similarity=self.settings.similarity,
             seed=seed,
             n_threads=self.n_threads,
+            budget=_UNCUT if uncut else _BUDGET,
         )
 
     def learner(
@@ -52,6 +58,8 @@ class LearnerTraining:
         """Learn from rows and the labels that training may see."""
         n_parts = max(X.shape[0] // self.settings.part_size, 1)
         if self.settings.partition == "none" or n_parts == 1:
+            if self.settings.objective == "pairs":
+                graph = self.graph(Y, seed, uncut=True)
             return self._map_and_index(
                 X, Y, graph, np.arange(X.shape[0]), self.settings.training(), seed
             )
@@ -97,7 +105,7 @@ class LearnerTraining:
         inside = csr_matrix(X[rows])
         features = np.unique(inside.indices)
         labels = csr_matrix(Y[rows])
-        graph = self.graph(labels, seed)
+        graph = self.graph(labels, seed, uncut=self.settings.objective == "pairs")
         # A label's rows lie in several parts, so it has no one point in any of them.
         settings = replace(self.settings.training(), label_weight=0.0)
         inside = csr_matrix(inside[:, features])
@@ -114,7 +122,10 @@ class LearnerTraining:
         settings: ContrastiveSettings,
         seed: int,
     ) -> Learner:
-        trained = train_map(X, Y, graph, settings, seed)
+        if self.settings.objective == "pairs":
+            trained = TrainedMap(train_pairs(X, graph, self.settings, seed))
+        else:
+            trained = train_map(X, Y, graph, settings, seed)
         encoder = LinearEncoder(trained.weights, self.settings.storage)
         # Rows without features lie nowhere, and rows without labels have nothing to say.
         voters = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(self.Y.indptr)[rows] > 0))
@@ -149,6 +160,13 @@ class LearnerTraining:
         return IVFIndex(
             keys, ids, n_probes=self.settings.n_probes, storage=self.settings.storage, seed=seed
         )
+
+
+def train_learner(inputs: tuple[Any, ...], seed: int) -> Learner | PartitionedLearner:
+    """Train a learner, on one thread: rows, labels seen and all labels, the graph, settings."""
+    X, seen, Y, neighbors, similarities, settings = inputs
+    learning = LearnerTraining(Y, settings, n_threads=1)
+    return learning.learner(X, seen, LabelGraph(neighbors, similarities), seed)
 
 
 class PartitionedLearner(Storable):

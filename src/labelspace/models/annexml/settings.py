@@ -45,14 +45,19 @@ class AnnexMLSettings(Settings):
         :func:`labelspace.models.annexml.label_manifolds.smce_graph`.
     gamma : float
         Sharpness of the contrast: 20, but 10 for fewer than 20,000 rows (10).
+    objective : {"batches", "pairs"}
+        How maps are learned: by batches in which one neighbour of each row stands against those of
+        the others, or as the original program does, all neighbours of a row against as many rows
+        drawn from its part, with a step for each pair: batches (pairs).
     n_epochs : int
-        Passes over the rows: 5 (10); small corpora get more, for ``min_steps`` steps.
+        Passes over the rows: 5 (10); with batches small corpora get more, for ``min_steps`` steps.
     min_steps : int
-        Steps of a map at least: 100 (100).
+        Steps of a map at least, with batches: 100.
     batch_size : int
-        Anchors in a batch at most: 512 (512).
+        Anchors in a batch at most: 512.
     learning_rate : float
-        First step size, falling to zero: 0.2, but 0.1 for fewer than 20,000 rows (0.1).
+        First step size: 0.2, but 0.1 for fewer than 20,000 rows (0.1). With batches it falls to
+        zero.
     label_weight : float
         Weight in training of labels' own vectors: 1 (0, no such vectors).
     partition : {"none", "learned", "kmeans", "smce"}
@@ -78,7 +83,9 @@ class AnnexMLSettings(Settings):
         Inverted lists that a search looks into: more finds more and takes longer. 8, fewer
         with more than 4 learners.
     storage : {"int8", "float32"}
-        How maps and vectors are kept: int8 (int8).
+        How maps and vectors are kept: int8 (float32).
+    normalize : bool
+        Whether rows are scaled to length one: True (True).
 
     Examples
     --------
@@ -91,6 +98,7 @@ class AnnexMLSettings(Settings):
     graph_neighbors: int = 10
     similarity: str = "cosine"
     gamma: float = 20.0
+    objective: str = "batches"
     n_epochs: int = 5
     min_steps: int = 100
     batch_size: int = 512
@@ -106,6 +114,7 @@ class AnnexMLSettings(Settings):
     search: str = "ivf"
     n_probes: int = 8
     storage: str = "int8"
+    normalize: bool = True
 
     rules: ClassVar[Rules] = {
         "n_learners": [whole()],
@@ -113,6 +122,7 @@ class AnnexMLSettings(Settings):
         "graph_neighbors": [whole()],
         "similarity": [one_of("cosine", "overlap", "smce")],
         "gamma": [real(0, 40, closed="right")],
+        "objective": [one_of("batches", "pairs")],
         "n_epochs": [whole()],
         "min_steps": [whole()],
         "batch_size": [whole(2)],
@@ -128,6 +138,7 @@ class AnnexMLSettings(Settings):
         "search": [one_of("ivf", "exact")],
         "n_probes": [whole()],
         "storage": [one_of(*STORAGES)],
+        "normalize": [FLAG],
     }
 
     tunable: ClassVar[Tunable] = {
@@ -149,6 +160,7 @@ class AnnexMLSettings(Settings):
                 dim=50,
                 similarity="overlap",
                 gamma=10.0,
+                objective="pairs",
                 n_epochs=10,
                 learning_rate=0.1,
                 label_weight=0.0,
@@ -158,6 +170,7 @@ class AnnexMLSettings(Settings):
                 label_votes=0.0,
                 search="exact",
                 n_probes=2,
+                storage="float32",
             )
         if shape.n_examples < _SMALL:
             return cls(dim=96, gamma=10.0, learning_rate=0.1)

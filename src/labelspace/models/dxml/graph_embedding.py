@@ -1,8 +1,9 @@
 """A vector for every label before any row is looked at: where a network is to put rows.
 
 ``deepwalk`` walks on the graph of labels and learns what comes near what; ``svd`` takes the largest
-singular vectors of the graph; ``random`` knows nothing of the graph. All vectors have length one.
-Labels without a neighbour get a random one: on a sphere of many dimensions it is far from all.
+singular vectors of the graph; ``random`` knows nothing of the graph. All vectors have length one,
+unless those of walks are asked for as they are. Labels without a neighbour get a random one: on a
+sphere of many dimensions it is far from all.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ def graph_embedding(
     n_walks: int = 10,
     walk_length: int = 40,
     window: int = 5,
+    unit: bool = True,
     seed: int = 0,
     n_threads: int | None = None,
 ) -> Floats:
-    """Return a unit vector for each node of a graph.
+    """Return a vector for each node of a graph.
 
     Parameters
     ----------
@@ -45,6 +47,10 @@ def graph_embedding(
     kind : {"deepwalk", "svd", "random"}
     n_walks, walk_length, window : int
         Of DeepWalk: walks from each label, their length, and how far on a walk labels are met.
+    unit : bool
+        Whether what all vectors have in common is taken from them, and each scaled to length one.
+        If not, they are as walks or singular vectors give them, and random ones are of their mean
+        length.
 
     Examples
     --------
@@ -71,9 +77,11 @@ def graph_embedding(
         n_walks = max(1, min(n_walks, _STEPS // (n_met * walk_length)))
         walks = random_walks(graph, n_walks, walk_length, seed=seed, n_threads=n_threads)
         found = skip_gram(walks, n_labels, dim, window=window, seed=seed, n_threads=n_threads)
-        # What all labels have in common tells none from another.
-        found[met] -= found[met].mean(axis=0)
-    vectors[met] = sphere.keys(found[met])
+        if unit:  # what all labels have in common tells none from another
+            found[met] -= found[met].mean(axis=0)
+    if not unit:
+        vectors *= np.linalg.norm(found[met], axis=1).mean()
+    vectors[met] = sphere.keys(found[met]) if unit else found[met]
     return vectors
 
 

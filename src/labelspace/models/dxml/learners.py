@@ -64,6 +64,7 @@ class NetworkTraining:
             n_walks=told.n_walks,
             walk_length=told.walk_length,
             window=told.window,
+            unit=told.unit_labels,
             seed=seed,
             n_threads=self.n_threads,
         )[: Y.shape[1]]
@@ -79,6 +80,8 @@ class NetworkTraining:
     ) -> History:
         """Give new labels vectors, let the network learn on, then add the rows to the index."""
         vectors, biases = learner.label_vectors(X, Y)
+        if self.settings.unit_labels:
+            vectors = sphere.keys(vectors)
         start = (learner.encoder, self.settings.gamma * biases)
         task = self._task(X, Y, vectors, seed, start=start)
         history = _train(task, self.settings.gentle_training(seed))
@@ -159,13 +162,17 @@ class DXMLLearner(Storable):
         return self.rows.search(Z, n_rows), self.labels.search(with_constant(Z), n_labels)
 
     def label_vectors(self, X: csr_matrix, Y: csr_matrix) -> tuple[Floats, Floats]:
-        """Return vectors and biases of all labels of ``Y``; new ones are the mean of their rows."""
+        """Return vectors and biases of all labels of ``Y``.
+
+        New ones have the direction of the mean of their rows, and the mean length of those known.
+        """
         known = self.labels.vectors(np.arange(self.labels.n_keys))
         n_new = Y.shape[1] - len(known)
         vectors, biases = known[:, :-1], known[:, -1]
         if n_new:
             own = csr_matrix(Y[:, len(known) :].T)
-            means = np.asarray(own @ self.encoder.encode(X), dtype=np.float32)
+            means = sphere.keys(np.asarray(own @ self.encoder.encode(X), dtype=np.float32))
+            means *= np.linalg.norm(vectors, axis=1).mean() if len(vectors) else 1.0
             vectors = np.concatenate((vectors, means))
             biases = np.concatenate((biases, np.zeros(n_new, dtype=np.float32)))
-        return sphere.keys(np.ascontiguousarray(vectors)), biases
+        return np.ascontiguousarray(vectors), biases

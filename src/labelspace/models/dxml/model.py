@@ -171,7 +171,7 @@ class DXML(VotingRanker):
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_: DXMLSettings = self._resolved(X, Y)
-        X = self._learn_rows(X, Y)
+        X = self._learn_rows(X, Y, normalize=self.settings_.normalize)
         seeds = self._seeds(self.settings_.n_learners)
         usable = usable_rows(X, Y)
         held_out = self._held_out(usable, seeds[0])

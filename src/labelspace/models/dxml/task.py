@@ -41,7 +41,7 @@ class DXMLTask(DeepTask):
     X, Y : csr_matrix
         Training rows; each has a label.
     vectors : ndarray of shape (n_labels, dim)
-        Unit vectors of the labels.
+        Vectors of the labels.
     settings : DXMLSettings
     neighbors : LabelGraph, optional
         Rows with like labels; if given they are the targets, and label vectors are not used.
@@ -124,8 +124,10 @@ class DXMLTask(DeepTask):
 
     @torch.no_grad()
     def label_vectors(self) -> tuple[Floats, Floats]:
-        """Return unit vectors of labels, and their biases."""
-        V = functional.normalize(self.labels.values, dim=1)
+        """Return vectors of labels, of length one if they are so at the start, and their biases."""
+        V = self.labels.values
+        if self.settings.unit_labels:
+            V = functional.normalize(V, dim=1)
         return V.cpu().numpy().copy(), self.biases.values[:, 0].cpu().numpy().copy()
 
     def _embed(self, rows: NDArray[np.int64], rng: np.random.Generator) -> Tensor:

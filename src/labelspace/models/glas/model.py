@@ -36,7 +36,7 @@ from labelspace.linear.label_ridge import refitted_label_ridge
 from labelspace.models.glas.concatenated import columns_in_use, columns_of
 from labelspace.models.glas.joint_embedding import JointEmbedding
 from labelspace.models.glas.settings import GLaSSettings
-from labelspace.parameters import FLAG, one_of, real
+from labelspace.parameters import FLAG, one_of
 from labelspace.selection import split_rows
 from labelspace.store import schema
 from labelspace.threads import in_blocks
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from labelspace.models.glas.task import GLaSTask
 
 # Settings that are parameters too.
-_TURNED = ("n_learners", "dim", "hidden", "regularizer_weight", "tail", "n_epochs")
+_TURNED = ("n_learners", "dim", "hidden", "regularizer_weight", "tail", "n_epochs", "validation")
 
 
 class GLaS(LabelRanker):
@@ -72,7 +72,7 @@ class GLaS(LabelRanker):
         propensity, which is what PSP counts.
     n_epochs : int, optional
         Passes over the rows at most.
-    validation : float, default=0.0
+    validation : float, optional
         Share of the rows that is held out to measure each epoch on; training ends when they get no
         better, and the best epoch is taken.
     checkpoint : str, optional
@@ -111,7 +111,6 @@ class GLaS(LabelRanker):
         **LabelRanker._parameter_constraints,
         **{name: [*GLaSSettings.rules[name], None] for name in _TURNED},
         "preset": [one_of(*GLaSSettings.presets)],
-        "validation": [real(0, 1, "left")],
         "checkpoint": [str, None],
         "device": [one_of("auto", "cpu", "cuda")],
         "idf": [FLAG],
@@ -136,7 +135,7 @@ class GLaS(LabelRanker):
         regularizer_weight: float | None = None,
         tail: float | None = None,
         n_epochs: int | None = None,
-        validation: float = 0.0,
+        validation: float | None = None,
         checkpoint: str | None = None,
         device: str = "auto",
         idf: bool = False,
@@ -170,22 +169,20 @@ class GLaS(LabelRanker):
         self.settings_: GLaSSettings = self._resolved(X, Y)
         chosen = self.settings_
         seed = int(check_random_state(self.random_state).randint(1 << 31))
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.rows_ = UnitRows(idf=self.idf, norm=chosen.normalize).learn(X)
         X = self.rows_.encode(X)
         # Labels without rows have nothing to teach, and no place.
         counts = np.bincount(Y.indices, minlength=Y.shape[1])
         labels = np.flatnonzero(counts) if counts.any() else np.arange(Y.shape[1])
         Y = csr_matrix(Y[:, labels])
-        learned, held_out = split_rows(Y, self.validation, seed)
+        learned, held_out = split_rows(Y, chosen.validation, seed)
         # Features without rows have nothing to teach either, and each costs as much as one with.
         n_features, columns = X.shape[1], columns_in_use(X[learned])
         if columns is not None:
             X = columns_of(X, columns)
         measured = (X[held_out], Y[held_out]) if held_out.size else None
         X, Y = X[learned], Y[learned]
-        training = chosen.training(
-            seed, stops_early=self.validation > 0, checkpoint=self.checkpoint
-        )
+        training = chosen.training(seed, checkpoint=self.checkpoint)
         networks, histories = [], []
         for number in range(chosen.n_learners):
             task = self._task(X, Y, chosen, seed + number, held_out=measured)

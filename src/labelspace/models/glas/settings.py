@@ -60,6 +60,10 @@ _PAPER: dict[str, Any] = {
     "tail": 0.0,
     "regularizer_weight": 10.0,
     "linear_dim": 0,
+    "keep_duplicates": True,
+    "rescale_kept": False,
+    "normalize": False,
+    "validation": 0.05,
     "n_epochs": 10,
     "batch_size": 4096,
     "learning_rate": 1e-3,
@@ -88,6 +92,10 @@ class GLaSSettings(Settings):
         Whether all outputs of a layer share one length of weights: False (True).
     keep_features : float
         Probability ρ with which training keeps a row's feature: 0.8, few 0.4 (0.8).
+    rescale_kept : bool
+        Whether features that are kept are divided by ρ, so that sums stay the same: True (False).
+    normalize : bool
+        Whether rows are scaled to length one: True (False).
     loss : {"binary", "softmax", "margin", "mining"}
         Binary cross-entropy, softmax cross-entropy, or the margin loss against sampled labels or
         against the hardest of them: binary (margin).
@@ -108,6 +116,9 @@ class GLaSSettings(Settings):
         What label vectors are held to: glas.
     regularizer_weight : float
         λ: 100 (10).
+    keep_duplicates : bool
+        Whether a label that was drawn for several rows of a batch is as many rows and columns of
+        the regulariser's matrices, as in the paper's Algorithm 2, or one: False (True).
     similarity : {"arithmetic", "geometric", "jaccard", "pmi"}
         What glas and laplacian take for the likeness of labels: arithmetic.
     linear_dim : int
@@ -129,9 +140,10 @@ class GLaSSettings(Settings):
         memory: adam, few adagrad (adam).
     row_learning_rate : float
         First step size of the tables: 0.003, few 0.02 (0.001).
+    validation : float
+        Share of the rows that is held out to stop early: 0 (0.05).
     patience : int
-        Epochs without a better P@1 on rows held out, where ``validation`` is given, after which
-        training ends: 2.
+        Epochs without a better P@1 on rows held out after which training ends: 2.
     search : {"auto", "exact", "coarse_to_fine"}
         Index of the labels: auto, which is exact up to 2,000 labels. Above it is coarse to fine,
         which looks at a short form of every label and compares the best in full.
@@ -151,6 +163,8 @@ class GLaSSettings(Settings):
     activation: str = "relu"
     weight_norm: bool = False
     keep_features: float = 0.8
+    rescale_kept: bool = True
+    normalize: bool = True
     loss: str = "binary"
     all_positives: bool = True
     margin: float = 0.3
@@ -160,6 +174,7 @@ class GLaSSettings(Settings):
     tail: float = 1.0
     regularizer: str = "glas"
     regularizer_weight: float = 100.0
+    keep_duplicates: bool = False
     similarity: str = "arithmetic"
     linear_dim: int = 512
     linear_scale: float = 25.0
@@ -169,6 +184,7 @@ class GLaSSettings(Settings):
     learning_rate: float = 3e-3
     row_rule: str = "adam"
     row_learning_rate: float = 3e-3
+    validation: float = 0.0
     patience: int = 2
     search: str = "auto"
     storage: str = "int8"
@@ -180,6 +196,8 @@ class GLaSSettings(Settings):
         "activation": [one_of("relu", "linear")],
         "weight_norm": [FLAG],
         "keep_features": [real(0, 1, "right")],
+        "rescale_kept": [FLAG],
+        "normalize": [FLAG],
         "loss": [one_of(*LOSSES)],
         "all_positives": [FLAG],
         "margin": [real(0, None, "left")],
@@ -189,6 +207,7 @@ class GLaSSettings(Settings):
         "tail": [real(0, None, "left")],
         "regularizer": [one_of(*REGULARIZERS)],
         "regularizer_weight": [real(0, None, "left")],
+        "keep_duplicates": [FLAG],
         "similarity": [one_of(*SIMILARITIES)],
         "linear_dim": [whole(0)],
         "linear_scale": [real(0, None, "left")],
@@ -198,6 +217,7 @@ class GLaSSettings(Settings):
         "learning_rate": [real(0)],
         "row_rule": [one_of("adam", "adagrad")],
         "row_learning_rate": [real(0)],
+        "validation": [real(0, 1, "left")],
         "patience": [whole()],
         "search": [one_of(*SEARCHES)],
         "storage": [one_of("int8", "float32")],
@@ -233,9 +253,7 @@ class GLaSSettings(Settings):
         """Whether the regulariser asks how alike labels are."""
         return self.regularizer in ("glas", "laplacian")
 
-    def training(
-        self, seed: int, *, stops_early: bool = False, checkpoint: str | None = None
-    ) -> DeepSettings:
+    def training(self, seed: int, *, checkpoint: str | None = None) -> DeepSettings:
         """Return how the networks are trained."""
         from labelspace.deep.loop import DeepSettings
 
@@ -246,7 +264,7 @@ class GLaSSettings(Settings):
             learning_rate=self.learning_rate,
             row_rule=self.row_rule,
             row_learning_rate=self.row_learning_rate,
-            patience=self.patience if stops_early else None,
+            patience=self.patience if self.validation else None,
             checkpoint=checkpoint,
             seed=seed,
         )
@@ -255,6 +273,7 @@ class GLaSSettings(Settings):
         """Return how they learn on from new rows, without losing what they know."""
         return replace(
             self.training(seed),
+            patience=None,
             n_epochs=2,
             min_steps=10,
             learning_rate=0.1 * self.learning_rate,

@@ -99,7 +99,14 @@ class GLaSTask(DeepTask):
 
     def loss(self, rows: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Tensor]:
         sample = self.sampler.draw(rows, rng)
-        batch = SparseBatch.of(self.X[rows], self.device, keep=self.settings.keep_features, rng=rng)
+        told = self.settings
+        batch = SparseBatch.of(
+            self.X[rows],
+            self.device,
+            keep=told.keep_features,
+            rescaled=told.rescale_kept,
+            rng=rng,
+        )
         ids = self._put(sample.labels)
         Z = self.network(batch)
         V = functional.normalize(self.labels.rows(ids), dim=1)
@@ -187,15 +194,17 @@ class GLaSTask(DeepTask):
         return label_losses.binary(scores, relevant, weights)
 
     def _penalty(self, Z: Tensor, V: Tensor, sample: LabelSample) -> Tensor:
-        drawn = np.unique(sample.chosen)
-        some = V[self._put(drawn)]
+        drawn, often = np.unique(sample.chosen, return_inverse=True)
+        repeated = self.settings.keep_duplicates
+        some = V[self._put(drawn[often] if repeated else drawn)]
         kind = self.settings.regularizer
         if kind == "gravity":
             return regularizers.gravity(Z, some)
         if kind == "spread-out":
             return regularizers.spread_out(some)
         assert self.likeness is not None
-        likeness = self._put(dense_block(self.likeness, sample.labels[drawn]))
+        block = dense_block(self.likeness, sample.labels[drawn])
+        likeness = self._put(block[np.ix_(often, often)] if repeated else block)
         if kind == "laplacian":
             return regularizers.laplacian(some, likeness)
         return regularizers.glas(some, likeness)

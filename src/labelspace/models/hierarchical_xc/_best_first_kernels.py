@@ -19,6 +19,7 @@ def best_first(
     chunks,
     biases,
     n_features,
+    least,
     labels,
     label_scores,
     n_products,
@@ -64,6 +65,8 @@ def best_first(
             n_products[row] += last - first
             to_log_probabilities(scores, last - first, LOGISTIC, np.float32(1.0))
             for child in range(first, last):
+                if scores[child - first] < least:
+                    continue
                 n_heap = _push(
                     heap_nodes, heap_scores, n_heap, child, before + scores[child - first]
                 )

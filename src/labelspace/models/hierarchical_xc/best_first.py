@@ -65,10 +65,12 @@ class BestFirstIndex(Storable):
         self.biases = np.ascontiguousarray(biases, dtype=np.float32)
         self.chunks = sibling_chunks(tree, weights)
 
-    def search(self, X: csr_matrix, k: int) -> TreeSearchResult:
+    def search(self, X: csr_matrix, k: int, *, least: float = 0.0) -> TreeSearchResult:
         """Return the ``k`` likeliest labels of each row.
 
-        Scores are log probabilities, and ``n_products`` counts the nodes that were asked.
+        Children less likely than ``least``, given their parent, are not gone to: with one half each
+        node decides for none, one or both of its children. Scores are log probabilities, and
+        ``n_products`` counts the nodes that were asked.
         """
         found = TreeSearchResult(TopK.empty(X.shape[0], k), np.zeros(X.shape[0], dtype=np.int64))
         kernels.best_first(
@@ -78,6 +80,7 @@ class BestFirstIndex(Storable):
             self.chunks,
             self.biases,
             X.shape[1],
+            np.float32(np.log(least) if least > 0 else -np.inf),
             found.top.labels,
             found.top.scores,
             found.n_products,

@@ -13,6 +13,7 @@ holds if they are right. The likeliest labels are found best first, at the cost 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -31,10 +32,11 @@ from labelspace.explain import FeatureContributions
 from labelspace.explanation import Explanation, Reason
 from labelspace.linear.node_classifiers import train_node_classifiers
 from labelspace.models.hierarchical_xc.best_first import BestFirstIndex
-from labelspace.models.hierarchical_xc.complete_link import LIKENESSES, complete_link_tree
+from labelspace.models.hierarchical_xc.complete_link import complete_link_tree
 from labelspace.models.hierarchical_xc.platt import learn_platt
-from labelspace.models.hierarchical_xc.projection import PROJECTIONS, projection
-from labelspace.parameters import FLAG, Span, Tunable, one_of, real, whole
+from labelspace.models.hierarchical_xc.projection import projection
+from labelspace.models.hierarchical_xc.settings import HierarchicalXCSettings
+from labelspace.parameters import one_of
 from labelspace.search.sparse import SparseIndex
 from labelspace.search.tree_beam import TreeSearchResult
 from labelspace.selection import N_ROWS, Trial, best_of
@@ -44,46 +46,72 @@ from labelspace.topk import TopK
 
 _MANY_LABELS = 20_000
 _WIDE_LEAF = 32
+# A node that decides goes on to children that are at least so likely.
+_YES = 0.5
+
+# Settings that are parameters too.
+_TURNED = (
+    "likeness",
+    "balanced",
+    "leaf_size",
+    "projection",
+    "dim",
+    "C",
+    "min_weight",
+    "idf",
+    "tol",
+    "max_iter",
+)
 
 
 class HierarchicalXC(LabelRanker):
     """A binary tree of labels from complete-link clustering, with logistic classifiers.
 
+    Parameters that are None take the value of the preset; the values of "best" are given first,
+    those of "paper" in brackets where they differ.
+
     Parameters
     ----------
-    likeness : {"iou", "cooccurrence"}, default="iou"
+    preset : {"best", "paper"}, default="best"
+        "best" is what measures best; "paper" is the report's: plain complete link by co-occurrence,
+        codes of an auto-encoder, which needs torch, and nodes that decide for none, one or both of
+        their children.
+    likeness : {"iou", "cooccurrence"}, optional
         What says that labels are alike: the rows that have both, divided by those that have
-        either ("iou") or as they are.
-    balanced : bool, default=True
+        either ("iou") or as they are: iou (cooccurrence).
+    balanced : bool, optional
         Whether clusters are bounded and counted again as they grow, which makes a tree of about
         log2 of the labels in depth. Otherwise the tree is plain complete link, which is a chain
-        on large label sets: for hundreds of labels only.
-    leaf_size : int or "auto", default="auto"
+        on large label sets: for hundreds of labels only. True (False).
+    leaf_size : int or "auto", optional
         A node with at most so many labels has them as its children, each with a classifier: a
         last step that is not binary. 32 mostly ranks better and visits more nodes. "auto" is 1,
         and 32 from 20,000 labels on: these have few rows each, and on long paths with few rows
-        too much is lost.
-    projection : {"none", "svd", "random", "autoencoder"}, default="none"
+        too much is lost: auto (1).
+    projection : {"none", "svd", "random", "autoencoder"}, optional
         What classifiers see: the features themselves, or their code of ``dim`` dimensions, by
         singular vectors, by directions drawn at random, or by an auto-encoder that learns
-        with the labels, which needs torch. The features are best.
-    dim : int, default=300
-        Dimensions of the code.
-    C : float or "auto", default="auto"
+        with the labels, which needs torch. The features are best: none (autoencoder).
+    dim : int, optional
+        Dimensions of the code: 300.
+    C : float or "auto", optional
         Weight of the training error against the length of the weights: larger fits closer. Nodes
         with few rows get more, by the fourth root. "auto" tries 3, for labels that people give
         freely, and 24, for clear-cut ones, on a sample of 5,000 rows, and takes what ranks a
-        held-out fifth of it better.
-    min_weight : float, default=0.1
-        Weights closer to zero are cut.
-    idf : bool or "auto", default="auto"
+        held-out fifth of it better: auto.
+    min_weight : float, optional
+        Weights closer to zero are cut: 0.1 (0).
+    idf : bool or "auto", optional
         Whether features are weighted by inverse document frequency; "auto" does so where all are
-        whole numbers: 0-1 features or counts.
-    tol : float, default=0.3
+        whole numbers: 0-1 features or counts: auto (False).
+    tol : float, optional
         How exactly classifiers are trained: the difference that is let pass between a row's score
-        and the one that its share in the weights says.
-    max_iter : int, default=100
-        Passes over a node's rows at most.
+        and the one that its share in the weights says: 0.3.
+    max_iter : int, optional
+        Passes over a node's rows at most: 100.
+    settings : dict or HierarchicalXCSettings, optional
+        All else: ``normalize`` and ``decide``; see
+        :class:`labelspace.models.hierarchical_xc.settings.HierarchicalXCSettings`.
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are probabilities:
         products of those of a path's steps, set right by rows held out from the same sample if
@@ -113,23 +141,17 @@ class HierarchicalXC(LabelRanker):
     array([2])
     """
 
+    settings_type = HierarchicalXCSettings
+    settings_: HierarchicalXCSettings
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
-        "likeness": [one_of(*LIKENESSES)],
-        "balanced": [FLAG],
-        "leaf_size": [whole(), one_of("auto")],
-        "projection": [one_of("none", "autoencoder", *PROJECTIONS)],
-        "dim": [whole()],
-        "C": [real(0), one_of("auto")],
-        "min_weight": [real(0, closed="left")],
-        "idf": [FLAG, one_of("auto")],
-        "tol": [real(0)],
-        "max_iter": [whole()],
+        **{name: [*HierarchicalXCSettings.rules[name], None] for name in _TURNED},
+        "preset": [one_of(*HierarchicalXCSettings.presets)],
     }
 
-    tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "leaf_size": (1, 10, 100)}
-
     _schema: ClassVar[schema.Schema] = {
+        "settings_": schema.part("HierarchicalXCSettings"),
         "rows_": schema.part("UnitRows", n_features="n_features"),
         "encoder_": schema.optional(
             schema.part("LinearEncoder", "NetworkEncoder", n_features="n_features", dim="n_seen")
@@ -151,22 +173,25 @@ class HierarchicalXC(LabelRanker):
     def __init__(
         self,
         *,
-        likeness: str = "iou",
-        balanced: bool = True,
-        leaf_size: int | Literal["auto"] = "auto",
-        projection: str = "none",
-        dim: int = 300,
-        C: float | Literal["auto"] = "auto",
-        min_weight: float = 0.1,
-        idf: bool | Literal["auto"] = "auto",
-        tol: float = 0.3,
-        max_iter: int = 100,
+        preset: str = "best",
+        likeness: str | None = None,
+        balanced: bool | None = None,
+        leaf_size: int | Literal["auto"] | None = None,
+        projection: str | None = None,
+        dim: int | None = None,
+        C: float | Literal["auto"] | None = None,
+        min_weight: float | None = None,
+        idf: bool | Literal["auto"] | None = None,
+        tol: float | None = None,
+        max_iter: int | None = None,
+        settings: Mapping[str, Any] | HierarchicalXCSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
         n_threads: int | None = None,
     ) -> None:
         super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.preset = preset
         self.likeness = likeness
         self.balanced = balanced
         self.leaf_size = leaf_size
@@ -177,6 +202,7 @@ class HierarchicalXC(LabelRanker):
         self.idf = idf
         self.tol = tol
         self.max_iter = max_iter
+        self.settings = settings
 
     @property
     def gives_probabilities(self) -> bool:
@@ -185,19 +211,22 @@ class HierarchicalXC(LabelRanker):
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        if self.projection == "autoencoder":
+        settings = self.settings
+        given = settings if isinstance(settings, Mapping) else vars(settings) if settings else {}
+        by_preset = "autoencoder" if self.preset == "paper" else "none"
+        if (self.projection or given.get("projection", by_preset)) == "autoencoder":
             require_torch("HierarchicalXC with projection='autoencoder'")
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31))
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.settings_ = told = self._resolved(X, Y)
+        self.rows_ = UnitRows(idf=told.idf, norm=told.normalize).learn(X)
         self.encoder_ = self._learn_encoder(self.rows_.encode(X), Y, seed)
         Z = self._encode(X)
-        leaf_size = self.leaf_size
-        if leaf_size == "auto":
-            leaf_size = _WIDE_LEAF if Y.shape[1] >= _MANY_LABELS else 1
+        by_size = _WIDE_LEAF if Y.shape[1] >= _MANY_LABELS else 1
+        leaf_size = by_size if told.leaf_size == "auto" else int(told.leaf_size)
         self.tree_ = complete_link_tree(
-            Y, self.likeness, balanced=self.balanced, leaf_size=leaf_size
+            Y, told.likeness, balanced=told.balanced, leaf_size=leaf_size
         )
         trial = self._try(Z, Y, seed)
         self.C_ = trial.choice
@@ -208,17 +237,18 @@ class HierarchicalXC(LabelRanker):
     def _learn_encoder(
         self, X: csr_matrix, Y: csr_matrix, seed: int
     ) -> LinearEncoder | NetworkEncoder | None:
-        if self.projection == "none":
+        told = self.settings_
+        if told.projection == "none":
             return None
-        if self.projection == "autoencoder":
+        if told.projection == "autoencoder":
             from labelspace.deep.autoencoder.training import learn_encoder
 
             own_seed = int(check_random_state(seed).randint(2**31))
-            return learn_encoder(X, Y, self.dim, seed=own_seed)
-        return projection(X, self.dim, self.projection, seed)
+            return learn_encoder(X, Y, told.dim, seed=own_seed)
+        return projection(X, told.dim, told.projection, seed)
 
     def _encode(self, X: csr_matrix) -> csr_matrix:
-        """Return what the classifiers see of rows, scaled to length one."""
+        """Return what the classifiers see of rows, codes and by default rows of length one."""
         Z = self.rows_.encode(X)
         if self.encoder_ is None:
             return Z
@@ -227,9 +257,10 @@ class HierarchicalXC(LabelRanker):
     def _try(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Trial:
         def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
             index, _ = self._train(Z, Y, C, seed)
-            return TreeSearchResult.stack([index.search(Z_new, k)]).top
+            return TreeSearchResult.stack([self._found(index, Z_new, k)]).top
 
-        choices = (24.0, 3.0) if self.C == "auto" else (float(self.C),)
+        C = self.settings_.C
+        choices = (24.0, 3.0) if C == "auto" else (float(C),)
         return best_of(choices, answer, Z, Y, seed=seed)
 
     def _train(
@@ -242,9 +273,9 @@ class HierarchicalXC(LabelRanker):
             self.tree_.positive_nodes(Y),
             loss="logistic",
             C=C,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            min_weight=self.min_weight,
+            tol=self.settings_.tol,
+            max_iter=self.settings_.max_iter,
+            min_weight=self.settings_.min_weight,
             n_threads=self.n_threads,
             seed=seed,
         )
@@ -273,10 +304,13 @@ class HierarchicalXC(LabelRanker):
 
     def _walk(self, X: csr_matrix, k: int) -> TreeSearchResult:
         def answer(block: csr_matrix) -> TreeSearchResult:
-            return self.index_.search(block, k)
+            return self._found(self.index_, block, k)
 
         found = TreeSearchResult.stack(in_blocks(answer, self._encode(X), self.n_threads))
         return found._replace(top=self.platt_.apply(found.top))
+
+    def _found(self, index: BestFirstIndex, Z: csr_matrix, k: int) -> TreeSearchResult:
+        return index.search(Z, k, least=_YES if self.settings_.decide else 0.0)
 
     def count_visited(self, X: Any, k: int | None = None) -> NDArray[np.int64]:
         """Return how many nodes finding the ``k`` likeliest labels takes, for each row.

@@ -56,10 +56,11 @@ def measure(space, products, row_squares, label_squares, lengths, slopes, stretc
 
 
 @njit(cache=True, nogil=True)
-def contrast(nearness, has, weights, alpha, slopes, stretches):
+def contrast(nearness, has, weights, alpha, summed, slopes, stretches):
     """Turn e^{−αd}, the largest of a row scaled to one, into slopes; return the mean loss of rows.
 
-    On return ``slopes`` has 2 ∂L/∂q and ``stretches`` −∂L/∂(ln gap).
+    A row's loss is the mean over its labels, or with ``summed`` the sum. On return ``slopes`` has
+    2 ∂L/∂q and ``stretches`` −∂L/∂(ln gap).
     """
     n_rows, n_labels = nearness.shape
     n_used = 0
@@ -80,6 +81,8 @@ def contrast(nearness, has, weights, alpha, slopes, stretches):
             slopes[row] = 0.0
             stretches[row] = 0.0
             continue
+        if summed:
+            n_own = 1
         against = 0.0
         for label in range(n_labels):
             if has[row, label]:

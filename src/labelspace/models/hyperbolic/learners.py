@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,12 @@ from labelspace.models.hyperbolic.training import train_joint
 from labelspace.search.result import NO_KEY, SearchResult
 from labelspace.selection import usable_rows
 from labelspace.store import Storable, schema
+
+
+def train_learner(inputs: tuple[Any, ...], seed: int) -> JointLearner:
+    """Train a learner on rows, their labels, the rows held out, and settings."""
+    X, Y, held_out, settings = inputs
+    return JointLearner.trained(X, Y, held_out, settings, seed)
 
 
 class JointLearner(Storable):

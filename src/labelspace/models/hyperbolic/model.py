@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +25,7 @@ from scipy.sparse import csr_matrix
 from labelspace.base import LabelRanker
 from labelspace.ensemble import train_learners
 from labelspace.labels import with_rows
-from labelspace.models.hyperbolic.learners import JointLearner
+from labelspace.models.hyperbolic.learners import JointLearner, train_learner
 from labelspace.models.hyperbolic.settings import HyperbolicSettings
 from labelspace.parameters import FLAG, one_of, whole
 from labelspace.search.result import NO_KEY, SearchResult
@@ -200,11 +199,11 @@ class Hyperbolic(VotingRanker):
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_ = self._resolved(X, Y)
-        X = self._learn_rows(X, Y)
+        X = self._learn_rows(X, Y, normalize=self.settings_.normalize)
         seeds = self._seeds(self.settings_.n_learners)
         held_out = self._held_out(X, Y, seeds[0])
-        train = partial(JointLearner.trained, X, Y, held_out, self.settings_)
-        self.learners_ = train_learners(train, seeds, self.n_threads)
+        inputs = X, Y, held_out, self.settings_
+        self.learners_ = train_learners(train_learner, inputs, seeds, self.n_threads)
         alpha, label_votes = self._vote_weights(X, held_out)
         self.settings_ = replace(self.settings_, vote_alpha=alpha, label_votes=label_votes)
 

@@ -7,7 +7,17 @@ from typing import Any, ClassVar
 
 from labelspace.models.hyperbolic.metric_index import KINDS, SPACES
 from labelspace.models.hyperbolic.optimizers import OPTIMIZERS
-from labelspace.parameters import CorpusShape, Rules, Settings, Span, Tunable, one_of, real, whole
+from labelspace.parameters import (
+    FLAG,
+    CorpusShape,
+    Rules,
+    Settings,
+    Span,
+    Tunable,
+    one_of,
+    real,
+    whole,
+)
 from labelspace.spaces.quantized import STORAGES
 from labelspace.voting import VoteWeights
 
@@ -43,7 +53,14 @@ class HyperbolicSettings(Settings):
     optimizer : {"adagrad", "adam", "rsgd"}
         adagrad (adam), or projected Riemannian gradient descent.
     learning_rate : float
-        First step size, falling to zero: 0.2, but 0.4 up to ten dimensions (0.01).
+        First step size: 0.2, but 0.4 up to ten dimensions (0.001).
+    constant_steps : bool
+        Whether steps stay as long as the first, instead of falling to zero: False (True).
+    label_loss : {"mean", "sum"}
+        Whether a row's loss is the mean over its labels or their sum: mean (sum).
+    row_similarity : float
+        Weight of a second loss that holds rows together whose label sets have a cosine of one half
+        or more, and others apart, which the paper names as future work: 0 (0).
     n_epochs : int
         Passes over the rows at most: 5, and up to 20 for fewer than 26,000 rows (100).
     min_steps : int
@@ -78,9 +95,11 @@ class HyperbolicSettings(Settings):
         Index of the training rows and of the labels: kmeans (centroids, one random row in 3,000).
     n_probes : int
         Lists that a search looks into unless it is exact: more finds more and takes longer: 24
-        (24).
+        (1).
     storage : {"int8", "float32"}
         How maps are kept: int8 (int8).
+    normalize : bool
+        Whether rows are scaled to length one: True (True; the paper does not say).
 
     Examples
     --------
@@ -96,6 +115,9 @@ class HyperbolicSettings(Settings):
     n_hidden: int | None = None
     optimizer: str = "adagrad"
     learning_rate: float = 0.2
+    constant_steps: bool = False
+    label_loss: str = "mean"
+    row_similarity: float = 0.0
     n_epochs: int = 10
     min_steps: int = 200
     patience: int = 3
@@ -112,6 +134,7 @@ class HyperbolicSettings(Settings):
     search: str = "kmeans"
     n_probes: int = 24
     storage: str = "int8"
+    normalize: bool = True
 
     rules: ClassVar[Rules] = {
         "space": [one_of(*SPACES)],
@@ -122,6 +145,9 @@ class HyperbolicSettings(Settings):
         "n_hidden": [whole(), None],
         "optimizer": [one_of(*OPTIMIZERS)],
         "learning_rate": [real(0)],
+        "constant_steps": [FLAG],
+        "label_loss": [one_of("mean", "sum")],
+        "row_similarity": [real(0, closed="left")],
         "n_epochs": [whole()],
         "min_steps": [whole()],
         "patience": [whole()],
@@ -138,6 +164,7 @@ class HyperbolicSettings(Settings):
         "search": [one_of(*KINDS)],
         "n_probes": [whole()],
         "storage": [one_of(*STORAGES)],
+        "normalize": [FLAG],
     }
 
     tunable: ClassVar[Tunable] = {
@@ -157,7 +184,9 @@ class HyperbolicSettings(Settings):
                 n_learners=15,
                 way="clip",
                 optimizer="adam",
-                learning_rate=0.01,
+                learning_rate=1e-3,
+                constant_steps=True,
+                label_loss="sum",
                 n_epochs=100,
                 patience=25,
                 map_scale=1e-4,
@@ -166,6 +195,7 @@ class HyperbolicSettings(Settings):
                 n_neighbors=10,
                 voting="counts",
                 search="centroids",
+                n_probes=1,
             )
         return cls(n_epochs=min(max(_ROWS_IN_ALL // shape.n_examples, 5), 20))
 

@@ -26,7 +26,7 @@ from scipy.sparse import csr_matrix
 from labelspace.linear._contrastive_kernels import encode_rows
 from labelspace.models.hyperbolic import _training_kernels as kernels
 from labelspace.models.hyperbolic.encoder import embed, pull_back
-from labelspace.models.hyperbolic.loss import approach_labels
+from labelspace.models.hyperbolic.loss import approach_labels, approach_rows
 from labelspace.models.hyperbolic.metric_index import SPACES, MetricIndex
 from labelspace.models.hyperbolic.optimizers import OPTIMIZERS, AdaGrad
 from labelspace.models.hyperbolic.settings import HyperbolicSettings
@@ -70,13 +70,16 @@ def train_joint(
     epochs = 0
     for epoch, batches in _epochs(learned_from, settings, rng):
         for batch, progress in batches:
-            pace = settings.learning_rate * (1.0 - progress)
+            pace = settings.learning_rate * (1.0 if settings.constant_steps else 1.0 - progress)
             U = rows.encode(batch)
             at_rows = labels.descend(batch, U, pace, rng)
+            if settings.row_similarity:
+                at_rows += settings.row_similarity * labels.gradient_among_rows(batch, U)
             rows.descend(at_rows, pace)
         epochs = epoch + 1
         # Long steps spread rows and labels out, short ones order them: no use to look before.
-        if 2 * epochs >= settings.n_epochs and stopping.enough(rows, labels, settings.space):
+        late = settings.constant_steps or 2 * epochs >= settings.n_epochs
+        if late and stopping.enough(rows, labels, settings.space):
             break
     weights, top, points = stopping.best or (rows.weights, rows.top, labels.points)
     return JointMap(weights, top, points, epochs)
@@ -184,11 +187,20 @@ class LabelPoints:
         has = np.zeros((batch.size, candidates.size), dtype=np.bool_)
         has[row_of, self._column[given]] = True
         V = self.points[candidates].astype(np.float64)
-        _, at_rows, at_labels = approach_labels(U, V, has, settings.alpha, settings.space)
+        summed = settings.label_loss == "sum"
+        _, at_rows, at_labels = approach_labels(
+            U, V, has, settings.alpha, settings.space, summed=summed
+        )
         # The loss is a mean over rows; a step adds up what they want, as row after row would.
         at_labels *= batch.size
         self.points[candidates] = self._moved(V, at_labels, candidates, pace)
         return at_rows * batch.size
+
+    def gradient_among_rows(self, batch: NDArray[np.int64], U: Floats) -> Floats:
+        """Return the gradient at ``U`` of what holds rows with similar labels together."""
+        settings = self._settings
+        gradient = approach_rows(U, self._Y[batch], settings.alpha, settings.space)[1]
+        return gradient * batch.size
 
     def _moved(
         self, V: Floats, gradient: Floats, labels: NDArray[np.int32], pace: float

@@ -36,8 +36,8 @@ def begin(weights, vectors):
 @njit(cache=True, nogil=True, fastmath=FAST)
 def epoch(
     rows, indptr, indices, data, first_child, parents, right_ptr, right_nodes, near_ptr, near_nodes,
-    weights, vectors, biases, weight_sums, vector_sums, bias_sums, fixed, each, n_sampled, rate,
-    decay, seed,
+    weights, vectors, biases, weight_sums, vector_sums, bias_sums, fixed, each, margin, squared,
+    n_sampled, rate, decay, seed,
 ):  # fmt: skip
     """Take one step for each of ``rows``; returns the sum of their losses."""
     dim = weights.shape[1]
@@ -57,7 +57,16 @@ def epoch(
             candidates,
         )  # fmt: skip
         total += row_slopes(
-            z, candidates[:n_candidates], parents, is_right, vectors, biases, each, slopes
+            z,
+            candidates[:n_candidates],
+            parents,
+            is_right,
+            vectors,
+            biases,
+            each,
+            margin,
+            squared,
+            slopes,
         )
         for node in at_nodes:
             is_right[node] = False
@@ -114,11 +123,14 @@ def encode(indices, data, start, end, weights, z):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def row_slopes(z, candidates, parents, is_right, vectors, biases, each, slopes):
+def row_slopes(
+    z, candidates, parents, is_right, vectors, biases, each, margin, squared, slopes
+):  # fmt: skip
     """Return a row's loss, and by how much it changes with each candidate's score.
 
     ``candidates`` hold siblings side by side. The loss is half the squared hinge of each
-    candidate's yes or no, or that of the worst pair of siblings.
+    candidate's yes or no, or that of the worst pair of siblings, which may lack the ``margin``; if
+    not ``squared`` it is what that pair lacks, as it is.
     """
     loss = np.float32(0.0)
     worst = np.float32(0.0)
@@ -150,13 +162,14 @@ def row_slopes(z, candidates, parents, is_right, vectors, biases, each, slopes):
         elif highest < 0 or score > highest_score:
             highest, highest_score = at, score
         if lowest >= 0 and highest >= 0:
-            missing = ONE - lowest_score + highest_score
+            missing = margin - lowest_score + highest_score
             if missing > worst:
                 worst, worst_right, worst_wrong = missing, lowest, highest
     if worst > 0:
-        loss += np.float32(0.5) * worst * worst
-        slopes[worst_right] = -worst
-        slopes[worst_wrong] = worst
+        slope = worst if squared else ONE
+        loss += np.float32(0.5) * worst * worst if squared else worst
+        slopes[worst_right] = -slope
+        slopes[worst_wrong] = slope
     return loss
 
 

@@ -41,7 +41,8 @@ class LabelEmbedding(LabelRanker):
     ----------
     learning : {"joint", "sequence"}, default="joint"
         Whether map and vectors are learned together, or first the vectors from the affinity of
-        labels and then the map.
+        labels, by Laplacian eigenmaps, and then the map: a row is to be no farther from its label
+        than from any other, whatever ``slack`` says.
     dim : int, default=100
         Dimensions of the space.
     slack : {"auto", "row", "node"}, default="auto"
@@ -61,6 +62,8 @@ class LabelEmbedding(LabelRanker):
     idf : bool or "auto", default="auto"
         Whether features are weighted by inverse document frequency; "auto" does so where all are
         whole numbers: 0-1 features or counts.
+    normalize : bool, default=True
+        Whether rows are scaled to length one.
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are products in the
         space.
@@ -92,6 +95,7 @@ class LabelEmbedding(LabelRanker):
         "decay": [real(0, closed="left")],
         "n_sampled": [whole(2)],
         "idf": [FLAG, one_of("auto")],
+        "normalize": [FLAG],
     }
 
     tunable: ClassVar[Tunable] = {
@@ -126,6 +130,7 @@ class LabelEmbedding(LabelRanker):
         decay: float = 1e-6,
         n_sampled: int = 1024,
         idf: bool | Literal["auto"] = "auto",
+        normalize: bool = True,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
@@ -141,10 +146,11 @@ class LabelEmbedding(LabelRanker):
         self.decay = decay
         self.n_sampled = n_sampled
         self.idf = idf
+        self.normalize = normalize
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31))
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.rows_ = UnitRows(idf=self.idf, norm=self.normalize).learn(X)
         Z = self.rows_.encode(X)
         labels = np.flatnonzero(self.label_counts_)
         tree = flat_tree(labels, Y.shape[1])
@@ -166,9 +172,13 @@ class LabelEmbedding(LabelRanker):
         self.labels_ = ExactIndex(keys.astype(np.float32), labels)
 
     def _settings(self, Y: csr_matrix) -> NodeEmbeddingSettings:
+        # The sequence has a constraint between pairs, without a margin, whatever labels rows have.
+        sequence = self.learning == "sequence"
         return NodeEmbeddingSettings(
             dim=self.dim,
-            each=not slack_by_row(self.slack, Y),
+            each=not sequence and not slack_by_row(self.slack, Y),
+            margin=0.0 if sequence else 1.0,
+            squared=not sequence,
             n_epochs=self.n_epochs,
             learning_rate=self.learning_rate,
             decay=self.decay,
@@ -176,11 +186,9 @@ class LabelEmbedding(LabelRanker):
         )
 
     def _places(self, alike: csr_matrix | None, seed: int) -> NDArray[np.float32]:
-        """Return where eigenmaps put the labels, at length one; the root, node 0, is nowhere."""
+        """Return where eigenmaps put the labels, Vᵀ D V = I; the root, node 0, is nowhere."""
         assert alike is not None
-        found = laplacian_eigenmaps(alike, self.dim, seed)
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        places = np.divide(found, lengths, out=np.zeros_like(found), where=lengths > 0)
+        places = laplacian_eigenmaps(alike, self.dim, seed)
         return np.concatenate((np.zeros((1, self.dim), dtype=np.float32), places))
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:

@@ -8,7 +8,14 @@ to be told apart as in ``linear.node_classifiers``:
 for siblings r (right) and s (wrong) on the way of row i, or with a yes or no of each child instead
 of the pair. Labels without a tree are the children of a single root. Where a node has very many
 children, a row is compared with some of them: those said to be near the right ones, and random
-ones. Plain stochastic descent with AdaGrad's steps; with V fixed the problem is convex.
+ones. Plain stochastic descent with AdaGrad's steps.
+
+With V fixed the problem is convex, the second of the "sequence of convex problems":
+
+    min  γ‖W‖² + (1/m) Σ_i ξ_i   such that   ‖Wx_i − V_r‖² ≤ ‖Wx_i − V_s‖² + ξ_i
+
+where V stays as Laplacian eigenmaps give it, Vᵀ D V = I. Half of the difference of the two squares
+is that of the scores z·V_c − ½‖V_c‖².
 """
 
 from __future__ import annotations
@@ -44,6 +51,10 @@ class NodeEmbeddingSettings:
         γ: how much the lengths of W count.
     n_sampled : int
         Children that a row is compared with where there are more.
+    margin : float
+        By how much the right child is to be ahead, where there is one slack per row.
+    squared : bool
+        Whether that slack counts by its square.
     """
 
     dim: int = 100
@@ -52,6 +63,8 @@ class NodeEmbeddingSettings:
     learning_rate: float = 0.1
     decay: float = 1e-6
     n_sampled: int = 256
+    margin: float = 1.0
+    squared: bool = True
 
 
 class NodeEmbedding(NamedTuple):
@@ -95,7 +108,13 @@ def train_node_embedding(
     state = kernels.begin(weights, vectors)
     data = np.ascontiguousarray(X.data, dtype=np.float32)
     shape = tree.first_child, tree.parents, right.indptr, right.indices, near.indptr, near.indices
-    options = fixed, settings.each, settings.n_sampled
+    options = (
+        fixed,
+        settings.each,
+        np.float32(settings.margin),
+        settings.squared,
+        settings.n_sampled,
+    )
     rates = np.float32(settings.learning_rate), np.float32(settings.decay)
     rows = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(right.indptr) > 0))
     for _ in progress.track(range(settings.n_epochs), "learning the space"):

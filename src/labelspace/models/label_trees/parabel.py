@@ -135,7 +135,7 @@ class Parabel(LabelRanker):
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_ = told = self._resolved(X, Y)
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.rows_ = UnitRows(idf=self.idf, norm=told.normalize).learn(X)
         Z = self.rows_.encode(X)
         random = check_random_state(self.random_state)
         seeds = random.randint(2**31, size=told.n_trees).tolist()

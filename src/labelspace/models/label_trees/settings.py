@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from labelspace.parameters import (
+    FLAG,
     CorpusShape,
     Rules,
     Settings,
@@ -30,15 +31,19 @@ class TreeSettings(Settings):
     balance : float
         No child holds more labels than the mean of its siblings divided by this: 1 makes all
         alike, 0 leaves clusters as they come.
+    normalize : bool
+        Whether rows are scaled to length one: True.
     """
 
     max_depth: int | None = None
     balance: float = 0.8
+    normalize: bool = True
 
     presets: ClassVar[tuple[str, ...]] = ("best",)
     rules: ClassVar[Rules] = {
         "max_depth": [whole(), None],
         "balance": [real(0, 1, "both")],
+        "normalize": [FLAG],
     }
 
     tunable: ClassVar[Tunable] = {
@@ -134,6 +139,8 @@ class ParabelSettings(Settings):
         Violation of a margin of 1 that is let pass: 0.1 (0.1).
     max_iter : int
         Passes over the rows at most: 100 (20).
+    normalize : bool
+        Whether rows are scaled to length one: True.
     """
 
     n_trees: int = 3
@@ -144,6 +151,7 @@ class ParabelSettings(Settings):
     centroid_features: int = 1000
     tol: float = 0.1
     max_iter: int = 100
+    normalize: bool = True
 
     rules: ClassVar[Rules] = {
         "n_trees": [whole()],
@@ -154,6 +162,7 @@ class ParabelSettings(Settings):
         "centroid_features": [whole()],
         "tol": [real(0)],
         "max_iter": [whole()],
+        "normalize": [FLAG],
     }
     tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "leaf_size": (50, 400), "beam": (20, 50)}
 

@@ -57,7 +57,7 @@ class TreeRanker(LabelRanker, ABC):
         """Settle the settings and learn the tree; return rows of length one, and a seed."""
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.settings_ = self._resolved(X, Y)
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.rows_ = UnitRows(idf=self.idf, norm=self.settings_.normalize).learn(X)
         Z = self.rows_.encode(X)
         self.tree_ = self._learn_tree(Z, Y, seed)
         return Z, seed

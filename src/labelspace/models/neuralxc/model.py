@@ -7,9 +7,9 @@ sets, and a regressor f between their codes, all at once:
 
 The reconstructions keep codes from holding only what the training labels ask for. Prediction is
 ψ_o(f(φ_i(x))), which ends in a search for the largest outputs. The report's code works out every
-feature and every label of a batch; here both decoders work out non-zeros and a sample of zeros, so
-weighted that the loss is the same on average. A linear map that no step trains stands beside the
-networks, for what rare features say.
+feature and every label of a batch (``report_task``); by default both decoders work out non-zeros
+and a sample of zeros, so weighted that the loss is the same on average, and a linear map that no
+step trains stands beside the networks, for what rare features say.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ from labelspace.topk import NO_LABEL, TopK
 
 if TYPE_CHECKING:
     from labelspace.deep.autoencoder.task import AutoencoderTask
+    from labelspace.deep.history import History
+    from labelspace.deep.loop import DeepSettings
 
 Floats = NDArray[np.float32]
 
@@ -58,9 +60,10 @@ class NeuralXC(LabelRanker):
 
     Parameters
     ----------
-    preset : {"best", "paper"}, default="best"
-        "best" is what measures best; "paper" has widths, activations, weights and steps as in the
-        report and its code. Its widths grow with the data.
+    preset : {"best", "repaired", "paper"}, default="best"
+        "best" is what measures best; "paper" is the report's program, which learns little more
+        than how frequent labels are; "repaired" is that program with outputs that begin there and
+        without the L2 term of its Adam.
     n_learners : int, optional
         Networks that are trained, each from a start of its own; scores are averaged.
     dim, label_dim : int, optional
@@ -191,11 +194,9 @@ class NeuralXC(LabelRanker):
         check_network(self)
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        from labelspace.deep.autoencoder.training import train_autoencoder
-
         self.settings_ = self._resolved(X, Y)
         seed = int(check_random_state(self.random_state).randint(1 << 31))
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.rows_ = UnitRows(idf=self.idf, norm=self.settings_.normalize).learn(X)
         X = self.rows_.encode(X)
         learned, held_out = split_rows(Y, self.validation, seed)
         kept = (X[held_out], Y[held_out]) if held_out.size else None
@@ -205,12 +206,9 @@ class NeuralXC(LabelRanker):
         )
         histories, self.learners_ = [], []
         for number in range(self.settings_.n_learners):
-            task, history = train_autoencoder(
-                X, Y, self.settings_, training.of_part(number), held_out=kept, device=self.device
-            )
+            learner, history = self._learned(X, Y, training.of_part(number), kept)
             histories.append(history)
-            self.learners_.append(self._exported(task))
-            del task  # which is far larger than what is kept of it
+            self.learners_.append(learner)
         if self.checkpoint:
             checkpoints.remove(self.checkpoint)
         self.history_ = histories[0]
@@ -273,6 +271,29 @@ class NeuralXC(LabelRanker):
     def encoder_(self) -> NetworkEncoder:
         """φ_i of the first learner, which reads rows as ``rows_`` makes them."""
         return self.learners_[0].encoder
+
+    def _learned(
+        self,
+        X: csr_matrix,
+        Y: csr_matrix,
+        training: DeepSettings,
+        held_out: tuple[csr_matrix, csr_matrix] | None,
+    ) -> tuple[LabelNetwork, History]:
+        from labelspace.deep.autoencoder.training import train_autoencoder
+
+        told = self.settings_
+        if told.networks == "dense":
+            from labelspace.deep.loop import device_of, train
+            from labelspace.models.neuralxc.report_task import ReportTask
+
+            device = device_of(self.device)
+            dense = ReportTask(X, Y, told, held_out=held_out, seed=training.seed, device=device)
+            history = train(dense, X.shape[0], training)
+            return dense.exported(told.storage), history
+        task, history = train_autoencoder(
+            X, Y, told, training, held_out=held_out, device=self.device
+        )
+        return self._exported(task), history
 
     def _exported(self, task: AutoencoderTask) -> LabelNetwork:
         weights, biases = task.output_layer()

@@ -1,9 +1,13 @@
-"""What NeuralXC is told: the settings of its auto-encoders, and how many learners answer."""
+"""What NeuralXC is told: by the report's program, mended so that it learns, and as measured best.
+
+The program (``setups/*/*.yml`` and ``train_neuralxc_with_args.sh``) has widths of its own for each
+of the report's four corpora; those of other corpora go by a rule that is near them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from labelspace.deep.autoencoder.settings import (
     FEW_ROWS,
@@ -11,16 +15,60 @@ from labelspace.deep.autoencoder.settings import (
     VERY_FEW_ROWS,
     AutoencoderSettings,
 )
-from labelspace.parameters import CorpusShape, Rules, Span, Tunable, whole
+from labelspace.parameters import FLAG, CorpusShape, Rules, Span, Tunable, one_of, whole
+
+if TYPE_CHECKING:
+    from labelspace.deep.loop import DeepSettings
 
 Chosen = TypeVar("Chosen", bound="NeuralXCSettings")
+
+_PAPER: dict[str, Any] = {
+    "networks": "dense",
+    "errors": "mean",
+    "label_priors": False,
+    "normalize": False,
+    "code": "tanh",
+    "cosine": 0.0,
+    "keep_features": 1.0,
+    "keep_labels": 1.0,
+    "dropout": 0.0,
+    "alpha": 0.01,
+    "beta": 0.01,
+    "n_epochs": 10,
+    "batch_size": 64,
+    "learning_rate": 3e-4,
+    "row_learning_rate": 3e-4,
+    "weight_decay": 1e-4,
+    "storage": "float32",
+}
+# Without these the outputs need all ten passes to learn how frequent labels are, and the L2 term,
+# large against gradients of means over columns, keeps the codes of all rows the same.
+_REPAIRED: dict[str, Any] = {"label_priors": True, "weight_decay": 0.0}
+
+# Hidden widths and the code, by the number of columns: bibtex, delicious, mediamill, eurlex.
+_WIDTHS_OF_ROWS: dict[int, tuple[tuple[int, ...], int]] = {
+    1836: ((1152, 600), 256),
+    500: ((250,), 125),
+    120: ((100,), 50),
+    5000: ((2500, 1250), 500),
+}
+_WIDTHS_OF_LABELS: dict[int, tuple[tuple[int, ...], int]] = {
+    159: ((96,), 32),
+    983: ((326, 163), 82),
+    101: ((75, 50), 32),
+    3993: ((1331, 443), 141),
+}
+_WIDTHS_BETWEEN = {(256, 32): 112, (125, 82): 104, (50, 32): 41, (500, 141): 325}
+# Where the widths go by the rule, no more than this are needed or affordable.
+_WIDEST = 2048
 
 
 @dataclass(frozen=True)
 class NeuralXCSettings(AutoencoderSettings):
     """All that NeuralXC can be told.
 
-    The values of the preset "best" are given first, those of "paper" in brackets.
+    The values of the preset "best" are given first, those of "paper" in brackets; "repaired" has
+    those of "paper" but for ``label_priors``, which is True, and ``weight_decay``, which is 0.
 
     Attributes
     ----------
@@ -32,23 +80,50 @@ class NeuralXCSettings(AutoencoderSettings):
         Dimensions of a linear map from rows to labels that counts as much as all networks; 0 is
         none: 512, with fewer than 2,000 rows or 1,000 features 0 (0). Where features are few it
         knows nothing that the networks do not.
+    networks : {"sparse", "dense"}
+        Networks that read and make samples of columns, or the program's own, which read and make
+        all of them, with steps that do not get smaller and Adam that has ``weight_decay`` in its
+        gradients: sparse (dense).
+    errors : {"sum", "mean"}
+        With dense networks: whether errors are sums over columns or means: sum (mean).
+    label_priors : bool
+        With dense networks: whether outputs begin at the log-odds of how frequent each label is, as
+        they do with sparse ones: True (False).
+    normalize : bool
+        Whether rows are scaled to length one: True (False).
 
-    All others are those of :class:`labelspace.deep.autoencoder.settings.AutoencoderSettings`.
+    All others are those of :class:`labelspace.deep.autoencoder.settings.AutoencoderSettings`. In
+    "paper", ``alpha`` and ``beta`` are 0.01, ``n_epochs`` is 10, ``batch_size`` 64,
+    ``learning_rate`` 0.0003 and ``weight_decay`` 0.0001; nothing is dropped; codes of label sets go
+    through tanh; and widths are the program's for the corpora of the report, else 6·√features and
+    2.5·√labels for codes, the geometric mean of those and the number of columns for the one hidden
+    layer, and the mean of both codes for that of the regressor.
 
     Examples
     --------
     >>> NeuralXCSettings.for_corpus("best", CorpusShape(5_000, 10_000, 100)).n_learners
     2
+    >>> NeuralXCSettings.for_corpus("paper", CorpusShape(12_920, 500, 983)).label_hidden
+    (326, 163)
     """
 
+    presets: ClassVar[tuple[str, ...]] = ("best", "repaired", "paper")
     rules: ClassVar[Rules] = {
         **AutoencoderSettings.rules,
         "n_learners": [whole()],
         "linear_dim": [whole(0)],
+        "networks": [one_of("sparse", "dense")],
+        "errors": [one_of("sum", "mean")],
+        "label_priors": [FLAG],
+        "normalize": [FLAG],
     }
 
     n_learners: int = 1
     linear_dim: int = 0
+    networks: str = "sparse"
+    errors: str = "sum"
+    label_priors: bool = True
+    normalize: bool = True
 
     tunable: ClassVar[Tunable] = {
         "n_learners": (2, 4),
@@ -61,11 +136,40 @@ class NeuralXCSettings(AutoencoderSettings):
     @classmethod
     def for_corpus(cls: type[Chosen], preset: str, shape: CorpusShape) -> Chosen:
         """Return the settings of a preset for a corpus of some shape."""
+        if preset != "best":
+            changed = _REPAIRED if preset == "repaired" else {}
+            widths = _program_widths(shape.n_features, shape.n_labels)
+            return cls(**{**_PAPER, **widths, **changed})
         chosen = super().for_corpus(preset, shape)
-        if preset == "paper" or shape.n_examples < VERY_FEW_ROWS:
+        if shape.n_examples < VERY_FEW_ROWS:
             return chosen
         return replace(
             chosen,
             n_learners=2 if shape.n_examples < FEW_ROWS else 1,
             linear_dim=512 if shape.n_features >= FEWEST_WORDS else 0,
         )
+
+    def training(
+        self, *, seed: int, checkpoint: str | None = None, stops_early: bool = False
+    ) -> DeepSettings:
+        """Return what the training loop is told."""
+        told = super().training(seed=seed, checkpoint=checkpoint, stops_early=stops_early)
+        return replace(told, rule="adam-l2", decay=False) if self.networks == "dense" else told
+
+
+def _program_widths(n_features: int, n_labels: int) -> dict[str, Any]:
+    hidden, dim = _WIDTHS_OF_ROWS.get(n_features) or _rule(n_features, 6.0)
+    label_hidden, label_dim = _WIDTHS_OF_LABELS.get(n_labels) or _rule(n_labels, 2.5)
+    between = _WIDTHS_BETWEEN.get((dim, label_dim), (dim + label_dim) // 2)
+    return {
+        "dim": dim,
+        "label_dim": label_dim,
+        "hidden": hidden,
+        "label_hidden": label_hidden,
+        "regressor_hidden": (max(between, 1),),
+    }
+
+
+def _rule(n_columns: int, factor: float) -> tuple[tuple[int, ...], int]:
+    dim = min(max(round(factor * n_columns**0.5), 1), _WIDEST)
+    return (min(max(round((n_columns * dim) ** 0.5), 1), _WIDEST),), dim

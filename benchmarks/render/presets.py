@@ -1,0 +1,121 @@
+"""What methods are as printed, repaired, and as they come: one table of all presets.
+
+A cell has P@1, P@3 and P@5, as means over the ten random splits where there are runs of all of
+them, else of one run on the files as given. No cell is empty without a note that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.corpora import RANDOM_SPLITS
+from benchmarks.plan import TEN_SPLITS
+from benchmarks.render.references import published
+from benchmarks.render.rows import Figure
+from benchmarks.render.tables import markdown
+from benchmarks.results import DONE, Line, latest
+from labelspace.models import METHODS, find
+from labelspace.parameters import Settings
+
+FIGURES = ("P@1", "P@3", "P@5")
+HEAD = ("method", "corpus", "paper's figure", "`paper`", "`repaired`", "default")
+
+ONE_RUN = "One run on the files as given"
+NO_PAPER = "Ours, or too simple for a publication: there is no such preset"
+NOT_PUBLISHED = "The publication has no figures on this corpus, or none but in a picture"
+NOT_RUN = "Not run yet"
+NO_REPAIR = "Learns as printed: nothing to repair"
+
+# Where a run differs from the preset by what a whole one would have cost.
+SHORTER: dict[tuple[str, str], dict[str, object]] = {
+    ("annexml", "bibtex"): {"n_learners": 1},
+    ("hyperbolic", "bibtex"): {"n_learners": 1},
+}
+# Since when presets are what they say: runs from before were of something else.
+SINCE = "2026-11-16T23:00"
+CHANGED = ("annexml", "dxml", "glas", "hierarchicalxc", "hyperbolic", "neuralxc")
+
+
+def presets_table(lines: Sequence[Line]) -> str:
+    """Return a line for each method and corpus, and the notes below them."""
+    notes: list[str] = []
+    done = [line for line in latest(lines) if line["status"] == DONE]
+    body = []
+    for method in METHODS:
+        kinds = presets_of(method)
+        for corpus in TEN_SPLITS:
+            cells = [_printed(method, corpus, kinds, notes)]
+            for preset in ("paper", "repaired"):
+                if preset in kinds:
+                    wanted: dict[str, object] = {"preset": preset}
+                    whole = _measured(done, method, corpus, wanted, [])
+                    if whole.startswith("–"):
+                        wanted |= SHORTER.get((method, corpus), {})
+                    cells.append(_measured(done, method, corpus, wanted, notes))
+                else:
+                    paper = "paper" in kinds
+                    cells.append(_nothing(NO_REPAIR if paper else NO_PAPER, notes))
+            cells.append(_measured(done, method, corpus, {}, notes))
+            body.append([f"`{method}`", corpus, *cells])
+    below = [f"[{number}] {note}." for number, note in enumerate(notes, start=1)]
+    return markdown(list(HEAD), body, numbers=False) + "\n\n" + "<br>".join(below)
+
+
+def presets_of(method: str) -> tuple[str, ...]:
+    """Return the presets that a method has, by the rule of its constructor.
+
+    >>> presets_of("neuralxc")
+    ('best', 'paper', 'repaired')
+    """
+    kind = find(method)
+    settings: type[Settings] | None = getattr(kind, "settings_type", None)
+    if "preset" not in kind._get_param_names():
+        return ()
+    if settings is None:
+        return ("best", "paper")
+    return tuple(sorted(settings.presets))
+
+
+def _printed(method: str, corpus: str, kinds: Sequence[str], notes: list[str]) -> str:
+    for one in published():
+        if one.ours == method and one.corpus == corpus:
+            figures = [one.figures.get(name) for name in FIGURES]
+            return " / ".join("–" if value is None else f"{value:.2f}" for value in figures)
+    return _nothing(NOT_PUBLISHED if "paper" in kinds else NO_PAPER, notes)
+
+
+def _measured(
+    lines: Sequence[Line],
+    method: str,
+    corpus: str,
+    parameters: dict[str, object],
+    notes: list[str],
+) -> str:
+    own = [
+        line
+        for line in lines
+        if (line["method"], line["corpus"], line["parameters"]) == (method, corpus, parameters)
+        and not (parameters and method in CHANGED and line["date"] < SINCE)
+    ]
+    random = [line for line in own if line["split"] in RANDOM_SPLITS]
+    if len({line["split"] for line in random}) == len(RANDOM_SPLITS):
+        means = [Figure.of([line["metrics"][name] for line in random]) for name in FIGURES]
+        return " / ".join(f"{one.mean:.2f} ± {one.deviation:.2f}" for one in means)
+    given = [line for line in own if line["split"] == "given"]
+    if not given:
+        return _nothing(NOT_RUN, notes)
+    told = given[-1]["metrics"]
+    cell = " / ".join(f"{told[name]:.2f}" for name in FIGURES)
+    extra = {name: value for name, value in parameters.items() if name != "preset"}
+    note = ONE_RUN + (f", with {', '.join(f'{n}={v}' for n, v in extra.items())}" if extra else "")
+    return f"{cell} {_mark(note, notes)}"
+
+
+def _nothing(why: str, notes: list[str]) -> str:
+    return f"– {_mark(why, notes)}"
+
+
+def _mark(note: str, notes: list[str]) -> str:
+    if note not in notes:
+        notes.append(note)
+    return f"[{notes.index(note) + 1}]"

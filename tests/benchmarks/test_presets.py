@@ -1,0 +1,59 @@
+"""The table of presets has every method, and no cell that is empty without a note."""
+
+from __future__ import annotations
+
+from benchmarks.render.presets import FIGURES, NO_PAPER, NOT_RUN, ONE_RUN, presets_of, presets_table
+from labelspace.models import METHODS
+from tests.benchmarks.test_render import a_line
+
+
+def cells(table: str, method: str, corpus: str) -> list[str]:
+    (line,) = [one for one in table.splitlines() if one.startswith(f"| `{method}` | {corpus} |")]
+    return [cell.strip() for cell in line.strip("|").split("|")][2:]
+
+
+def test_every_method_has_a_line_for_each_corpus_and_every_empty_cell_a_note() -> None:
+    table = presets_table([])
+    for method in METHODS:
+        for corpus in ("bibtex", "delicious"):
+            for cell in cells(table, method, corpus):
+                assert not cell.startswith("–") or cell[2:].startswith("[") or "/" in cell
+
+
+def test_ten_splits_are_taken_before_one_run_which_is_marked() -> None:
+    paper = {"parameters": {"preset": "paper"}, "date": "2026-11-18T00:00:00Z"}
+    lines = [a_line("glas", 50.0, **paper), a_line("glas", 61.0)]
+    lines += [a_line("glas", 60.0 + at, split=f"random-{at}") for at in range(10)]
+    table = presets_table(lines)
+    printed, as_printed, _, default = cells(table, "glas", "bibtex")
+    assert default.startswith("64.50 ± 3.03 / ")
+    assert as_printed.startswith("50.00 / 50.00 / 50.00 [")
+    assert ONE_RUN in table
+    assert NOT_RUN in table
+    assert printed.startswith("–")
+
+
+def test_what_was_measured_before_a_preset_was_what_it_says_does_not_count() -> None:
+    old = a_line("annexml", 63.0, parameters={"preset": "paper"}, date="2026-11-16T00:00:00Z")
+    assert cells(presets_table([old]), "annexml", "bibtex")[1].startswith("–")
+    short = a_line(
+        "annexml",
+        59.0,
+        parameters={"preset": "paper", "n_learners": 1},
+        date="2026-11-17T00:00:00Z",
+    )
+    table = presets_table([old, short])
+    assert cells(table, "annexml", "bibtex")[1].startswith("59.00")
+    assert "with n_learners=1" in table
+
+
+def test_a_papers_own_figure_stands_beside_ours() -> None:
+    assert cells(presets_table([]), "dxml", "bibtex")[0] == "66.03 / 40.21 / 27.51"
+    assert cells(presets_table([]), "hierarchicalxc", "bibtex")[0] == "– / – / 4.10"
+
+
+def test_presets_are_those_of_the_constructor() -> None:
+    assert presets_of("neuralxc") == ("best", "paper", "repaired")
+    assert presets_of("knn") == ()
+    assert NO_PAPER in presets_table([])
+    assert len(FIGURES) == 3
