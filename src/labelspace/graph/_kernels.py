@@ -27,7 +27,7 @@ def label_neighbors(
     neighbors,
     similarities,
 ):
-    """Fill in the most similar rows of queries start..end; equal ones in a random order."""
+    """Give the most similar rows of queries start..end; equal ones in a random order."""
     shared = np.zeros(norms.shape[0], dtype=np.float32)
     found = np.empty(norms.shape[0], dtype=np.int32)
     # The random rank of a row, then its position among those found: equal ones are told apart.
@@ -53,9 +53,9 @@ def label_neighbors(
             similarity = shared[row] / (query_norms[query] * norms[row])
             shared[row] = 0.0
             key = (np.int64(mixed(seed, query, np.int64(row))) << POSITION_BITS) | at
-            n_best = insert(keys, similarities[query], n_best, key, similarity)
+            n_best = insert(keys, similarities[query - start], n_best, key, similarity)
         for at in range(n_best):
-            neighbors[query, at] = found[keys[at] & POSITION_MASK]
+            neighbors[query - start, at] = found[keys[at] & POSITION_MASK]
         if n_best == 0:
             _draw_from_rarest(
                 query,
@@ -67,8 +67,8 @@ def label_neighbors(
                 query_norms,
                 norms,
                 seed,
-                neighbors[query],
-                similarities[query],
+                neighbors[query - start],
+                similarities[query - start],
             )
 
 

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
-from labelspace import threads
+from labelspace import engine, threads
 from labelspace.graph import _kernels
 
 SIMILARITIES = ("cosine", "overlap")
@@ -110,20 +112,32 @@ def label_knn(
     norms = _norms(queries, Y, similarity)
     asked = queries.indptr, queries.indices
     lists = columns.indptr, columns.indices, kept
-    n_queries = queries.shape[0]
-    neighbors = np.full((n_queries, n_neighbors), -1, dtype=np.int32)
-    similarities = np.zeros((n_queries, n_neighbors), dtype=np.float32)
     first = -1 if first_query is None else first_query
+    inputs = n_neighbors, (first, *asked, *lists, *norms, seed)
+    n_queries = queries.shape[0]
+    blocks = [
+        (start, min(start + _BLOCK, n_queries)) for start in range(0, max(n_queries, 1), _BLOCK)
+    ]
+    if engine.is_active():
+        found = engine.run_blocks(_neighbors, inputs, blocks, "label graph")
+    else:
+        with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
+            found = list(pool.map(partial(_neighbors, inputs), blocks))
+    if len(found) == 1:
+        return LabelGraph(*found[0])
+    return LabelGraph(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
-    def fill(start: int) -> None:
-        end = min(start + _BLOCK, n_queries)
-        _kernels.label_neighbors(
-            *(start, end, first), *asked, *lists, *norms, seed, neighbors, similarities
-        )
 
-    with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
-        list(pool.map(fill, range(0, n_queries, _BLOCK)))
-    return LabelGraph(neighbors, similarities)
+def _neighbors(
+    inputs: tuple[Any, ...], block: tuple[int, int]
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Return the neighbours of a block of queries, and how similar they are."""
+    n_neighbors, walked = inputs
+    start, end = block
+    neighbors = np.full((end - start, n_neighbors), -1, dtype=np.int32)
+    similarities = np.zeros((end - start, n_neighbors), dtype=np.float32)
+    _kernels.label_neighbors(start, end, *walked, neighbors, similarities)
+    return neighbors, similarities
 
 
 def _norms(

@@ -48,6 +48,7 @@ def learn_on(
     heaviest: float = 100.0,
     n_passes: int = 5,
     min_weight: float = 0.0,
+    is_partial: bool = False,
     n_threads: int | None = None,
     seed: int = 0,
 ) -> Classifiers:
@@ -56,13 +57,12 @@ def learn_on(
     Parameters
     ----------
     X, Y, hard : csr_matrix
-        Rows to learn, their labels, and labels that they lack but might be taken to have.
+        Rows to learn, their labels, and labels that they lack but might be taken to have; rows
+        that are ``is_partial`` are no negatives of others.
     labels, n_before : ndarray of shape (n,)
-        Labels to train, ascending, and how many old rows have each.
+        Labels to train, ascending, and how many old rows have each (``n_drawn`` negatives if any).
     classifiers, reservoir : SparseIndex, csr_matrix
         Classifiers of the old labels, and some of the ``n_examples`` old rows.
-    n_drawn : int
-        Negatives that are drawn for a label with old rows; others take all that there are.
     C, heaviest, min_weight, seed
         As for ``train_sampled_hinge``; ``n_passes`` go over a label's rows.
 
@@ -76,22 +76,36 @@ def learn_on(
     array([ 1., -1.])
     """
     start = _start(classifiers, labels)
-    rows = csr_matrix(vstack([X, reservoir], format="csr"), dtype=np.float32)
     is_new = n_before == 0
+    rows, Y, hard = _beside(X, Y, hard, reservoir, is_partial)
+    n_own = 0 if is_partial else X.shape[0]  # rows that may be drawn as negatives
     of_each = (
         np.asarray(labels, dtype=np.int64),
         np.where(is_new, rows.shape[0], n_drawn),
-        np.where(is_new, rows.shape[0], X.shape[0]),
+        np.where(is_new, n_own + reservoir.shape[0], n_own),
         np.where(is_new, n_examples + X.shape[0], X.shape[0]).astype(np.float64),
         C / (1.0 + inertia * n_before),
         is_new.astype(np.float32),
     )
-    solve = _solver(
-        rows, Y, hard, start, of_each, (float(heaviest), n_passes, np.float32(min_weight), seed)
-    )
+    options = (float(heaviest), n_passes, np.float32(min_weight), seed)
+    solve = _solver(rows, Y, hard, start, of_each, options)
     with ThreadPoolExecutor(threads.resolve(n_threads)) as pool:
         parts = list(pool.map(solve, range(0, len(labels), LABELS_PER_CALL)))
     return Classifiers(csr_matrix(vstack([start.weights[:0], *parts])), start.biases)
+
+
+def _beside(
+    X: csr_matrix, Y: csr_matrix, hard: csr_matrix, reservoir: csr_matrix, is_partial: bool
+) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
+    """Return new rows and old ones, with labels and hard negatives of the new.
+
+    Negatives are drawn among the first, so that the old come first where the new are none.
+    """
+    if not is_partial:
+        return csr_matrix(vstack([X, reservoir], format="csr"), dtype=np.float32), Y, hard
+    above = empty_csr(reservoir.shape[0], Y.shape[1])
+    Y, hard = (csr_matrix(vstack([above, one], format="csr")) for one in (Y, hard))
+    return csr_matrix(vstack([reservoir, X], format="csr"), dtype=np.float32), Y, hard
 
 
 def _start(classifiers: SparseIndex, labels: NDArray[np.integer]) -> Classifiers:

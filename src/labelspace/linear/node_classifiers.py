@@ -13,13 +13,13 @@ by the fourth root of all rows over those at the parent: on a long path doubts m
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
-from labelspace import threads
+from labelspace import engine, threads
 from labelspace.graph.tree import Tree
 from labelspace.linear import _node_kernels as kernels
 from labelspace.linear.chunks import solve_chunks
@@ -62,17 +62,20 @@ def train_node_classifiers(
     work = np.diff(node_ptr)[parents] * tree.n_children[parents]
     parents = parents[np.argsort(-work, kind="stable")]
     limits = float(C), np.float32(tol), max_iter, np.float32(min_weight)
-
-    def solve(chunk: NDArray[np.int64]) -> SolvedNodes:
-        at_nodes = tree.first_child, node_ptr, node_rows
-        return SolvedNodes(
-            *kernels.train_children(*rows.arrays, *at_nodes, chunk, LOSSES[loss], *limits, seed)
-        )
-
+    inputs = (*rows.arrays, tree.first_child, node_ptr, node_rows), (LOSSES[loss], *limits, seed)
     n_chunks = min(len(parents), CHUNKS_PER_THREAD * threads.resolve(n_threads))
     chunks = [parents[start::n_chunks] for start in range(n_chunks)]
-    solved = solve_chunks(solve, chunks, "training the tree", n_threads)
+    if engine.is_active():
+        parts = engine.blocks_of_equal_work(np.sort(work)[::-1])
+        chunks = [parents[part] for part in parts]
+    found = solve_chunks(_solve, inputs, chunks, "training the tree", n_threads)
+    solved = [SolvedNodes(*part) for part in found]
     return classifiers_of(solved, rows.feature_of, (tree.n_nodes, X.shape[1]))
+
+
+def _solve(inputs: tuple[Any, ...], chunk: NDArray[np.int64]) -> SolvedNodes:
+    rows, options = inputs
+    return SolvedNodes(*kernels.train_children(*rows, chunk, *options))
 
 
 class SolvedNodes(NamedTuple):

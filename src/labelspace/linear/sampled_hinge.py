@@ -16,18 +16,18 @@ on the rows held out are honest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
-from labelspace import threads
+from labelspace import engine, threads
 from labelspace.linear import _sampled_hinge_kernels as kernels
 from labelspace.linear.chunks import solve_chunks
 
 LABELS_PER_CALL = 512
+FEWEST_ROWS = 20  # that a label costs, beside its own: for dealing labels out
 
 
 class Classifiers(NamedTuple):
@@ -87,8 +87,9 @@ def train_sampled_hinge(
         held_out = np.zeros(X.shape[0], dtype=np.bool_)
     drawing = float(per_positive), fewest, float(heaviest)
     limits = float(C), np.float32(tol), max_passes, more_passes, np.float32(min_weight)
-    solve = _solver(X, Y, hard, held_out, (*drawing, *limits, seed))
-    solved = solve_chunks(solve, chunks, "training classifiers", n_threads)
+    inputs = _inputs(X, Y, hard, held_out), (*drawing, *limits, seed)
+    found = solve_chunks(_solve, inputs, chunks, "training classifiers", n_threads)
+    solved = [_SolvedTwice(*part) for part in found]
     every, honest = (_put_together(solved, chunks, turn, Y.shape[1], X.shape[1]) for turn in (1, 0))
     return every, honest
 
@@ -100,31 +101,31 @@ def _chunks(
     chosen = np.arange(Y.shape[1]) if labels is None else np.asarray(labels, dtype=np.int64)
     counts = np.bincount(Y.indices, minlength=Y.shape[1])
     order = chosen[np.argsort(-counts[chosen], kind="stable")]
+    if engine.is_active():
+        work = FEWEST_ROWS + counts[order]
+        return [order[part] for part in engine.blocks_of_equal_work(work, most=LABELS_PER_CALL)]
     n_chunks = max(
         len(order) // LABELS_PER_CALL, min(4 * threads.resolve(n_threads), len(order)), 1
     )
     return [order[start::n_chunks] for start in range(n_chunks)]
 
 
-def _solver(
-    X: csr_matrix,
-    Y: csr_matrix,
-    hard: csr_matrix,
-    held_out: NDArray[np.bool_],
-    options: tuple[Any, ...],
-) -> Callable[[NDArray[np.int64]], _SolvedTwice]:
-    """Return what trains the labels of a chunk."""
+def _inputs(
+    X: csr_matrix, Y: csr_matrix, hard: csr_matrix, held_out: NDArray[np.bool_]
+) -> tuple[Any, ...]:
+    """Return the first arguments of the kernel: the rows, and who has and who is taken for what."""
     positives, confused = csc_matrix(Y), csc_matrix(hard)
     lengths = np.zeros(X.shape[0], dtype=np.float32)
     filled = np.diff(X.indptr) > 0
     lengths[filled] = np.add.reduceat(np.square(X.data), X.indptr[:-1][filled])
     rows = X.indptr, X.indices, np.ascontiguousarray(X.data, dtype=np.float32), lengths, X.shape[1]
     lists = positives.indptr, positives.indices, confused.indptr, confused.indices
+    return *rows, *lists, held_out
 
-    def solve(chunk: NDArray[np.int64]) -> _SolvedTwice:
-        return _SolvedTwice(*kernels.solve(*rows, *lists, held_out, chunk, *options))
 
-    return solve
+def _solve(inputs: tuple[Any, ...], chunk: NDArray[np.int64]) -> _SolvedTwice:
+    rows, options = inputs
+    return _SolvedTwice(*kernels.solve(*rows, chunk, *options))
 
 
 class _SolvedTwice(NamedTuple):

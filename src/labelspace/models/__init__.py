@@ -30,14 +30,17 @@ if TYPE_CHECKING:
     from labelspace.models.label_trees.parabel import Parabel
     from labelspace.models.labelspace.model import LabelSpace
     from labelspace.models.leml.model import LEML
+    from labelspace.models.leml.robustxml import RobustXML
     from labelspace.models.neuralxc.model import NeuralXC
     from labelspace.models.row_trees.fastxml import FastXML
     from labelspace.models.row_trees.lpsr import LPSR
     from labelspace.models.row_trees.pfastrexml import PfastreXML
     from labelspace.models.sleec.model import SLEEC
+    from labelspace.models.sparse_margins.pdsparse import PDSparse
     from labelspace.models.sparse_margins.ppdsparse import PPDSparse
     from labelspace.models.sparse_margins.proxml import ProXML
     from labelspace.models.wsabie.model import WSABIE
+    from labelspace.models.xml_cnn.model import XMLCNN
 
 __all__ = [
     "CPLST",
@@ -50,6 +53,7 @@ __all__ = [
     "PLST",
     "SLEEC",
     "WSABIE",
+    "XMLCNN",
     "AnnexML",
     "BalancedLabelTree",
     "CompressedSensing",
@@ -65,11 +69,13 @@ __all__ = [
     "NearestNeighbors",
     "NeuralXC",
     "OneVsAll",
+    "PDSparse",
     "PPDSparse",
     "Parabel",
     "PfastreXML",
     "ProXML",
     "RandomLabels",
+    "RobustXML",
     "find",
     "make",
 ]

@@ -125,6 +125,8 @@ def beam_search(
 
 def score_children(rows, row, predictors, parent, first, last, scores):
     """Add a row's products with the children of a node to ``scores``; compiled by what rows are."""
+    score = _score_dense if isinstance(rows, np.ndarray) else _score_sparse
+    score(rows, row, predictors, parent, first, last, scores)
 
 
 @overload(score_children, jit_options={"fastmath": True})

@@ -49,6 +49,21 @@ def test_presets_differ_and_parameters_win() -> None:
         FastXML(settings={"split_row": 3}).fit(X, Y)
 
 
+@pytest.mark.parametrize("counts", [False, True])
+def test_rows_are_scaled_where_that_ranks_rows_held_out_better(counts: bool) -> None:
+    """The label is either in the direction of a row, or in its length."""
+    random = np.random.default_rng(0)
+    kind = random.integers(2, size=800)
+    if counts:
+        X = np.outer(np.where(kind == 1, 5.0, 1.0), np.ones(3)) + random.random((800, 3))
+    else:
+        lengths = 10.0 ** random.uniform(-3, 3, size=(800, 1))
+        X = lengths * np.column_stack((kind + 0.5, 1.5 - kind, random.random(800)))
+    model = FastXML(n_trees=3, idf=False, random_state=0).fit(X, kind.astype(str))
+    assert model.settings_.normalize is not counts
+    assert model.score(X, kind.astype(str)) > 0.95
+
+
 def test_a_row_without_features_gets_an_answer() -> None:
     X, Y = planted_corpus(60)
     top = FastXML(n_trees=2, random_state=0).fit(X, Y).predict_topk(csr_matrix((1, X.shape[1])), 3)

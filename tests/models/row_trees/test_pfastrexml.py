@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
 from labelspace.metrics import evaluate, inverse_propensity
 from labelspace.models import FastXML, PfastreXML
+from labelspace.models.row_trees import pfastrexml
+from labelspace.selection import Trial
 from tests.planted import planted_corpus
 
 
@@ -62,3 +66,24 @@ def test_leaves_count_by_propensity(
     model = PfastreXML(n_trees=1, leaf_size=10_000, random_state=0).fit(X, Y)
     expected = Y.mean(axis=0).A1 * inverse_propensity(Y.sum(axis=0).A1, X.shape[0])
     assert np.allclose(model.forest_.shares, -np.sort(-expected)[: model.forest_.shares.size])
+
+
+def test_what_trees_count_is_chosen_by_how_rows_held_out_are_ranked(
+    rare: tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, Y, _, _ = rare
+    tops = {}
+
+    def second_best(choices: tuple[float, ...], answer: Any, X: Any, Y: Any, seed: int) -> Trial:
+        for alpha in choices:
+            tops[alpha] = answer(alpha, X, Y, X[:50], 3)
+        return Trial(choices[1], tops[choices[1]], Y)
+
+    monkeypatch.setattr(pfastrexml, "best_of", second_best)
+    monkeypatch.setattr(pfastrexml, "TRIED_TREES", 4)
+    model = PfastreXML(n_trees=4, normalize=True, random_state=0).fit(X, Y)
+    assert model.settings_.alpha == 0.9
+    found = model.predict_topk(X[:50], 3)  # the trial saw the same rows and trees
+    assert np.array_equal(found.labels, tops[0.9].labels)
+    assert not np.array_equal(tops[0.8].labels, tops[1.0].labels)

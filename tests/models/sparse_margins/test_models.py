@@ -1,14 +1,14 @@
-"""PPD-Sparse and ProXML learn, and stay small."""
+"""PD-Sparse, PPD-Sparse and ProXML learn, and stay small."""
 
 from __future__ import annotations
 
 import pytest
 
-from labelspace.models import OneVsAll, PPDSparse, ProXML, make
+from labelspace.models import OneVsAll, PDSparse, PPDSparse, ProXML, make
 from tests.planted import planted_corpus
 
 
-@pytest.mark.parametrize("name", ["ppdsparse", "proxml"])
+@pytest.mark.parametrize("name", ["pdsparse", "ppdsparse", "proxml"])
 def test_it_finds_each_planted_label_with_a_fraction_of_the_weights(name: str) -> None:
     X, Y = planted_corpus(400, n_labels=30)
     X_test, Y_test = planted_corpus(200, n_labels=30, seed=1)
@@ -22,5 +22,6 @@ def test_it_finds_each_planted_label_with_a_fraction_of_the_weights(name: str) -
 
 def test_presets_differ() -> None:
     X, Y = planted_corpus(60)
+    assert PDSparse(preset="paper").fit(X, Y).settings_.loss == "worst"
     assert PPDSparse(preset="paper").fit(X, Y).settings_.shrink == 0.01
     assert ProXML(preset="paper").fit(X, Y).settings_.tol == 0.01

@@ -40,3 +40,23 @@ def test_labels_without_rows_are_never_given() -> None:
     wider = csr_matrix(np.hstack([Y.toarray(), np.zeros((Y.shape[0], 3), dtype=np.float32)]))
     top = WSABIE(dim=16, n_epochs=30, random_state=0).fit(X, wider).predict_topk(X, k=15)
     assert top.labels.max() < 12
+
+
+def test_what_is_frequent_is_learned_where_features_say_nothing() -> None:
+    """Each row has words of its own, so that only the feature that all have can tell of labels."""
+    rng = np.random.default_rng(0)
+    X, new = csr_matrix(np.eye(400, 800)), csr_matrix(np.eye(400, 800, k=400))
+    Y = np.zeros((400, 8), dtype=np.float32)
+    Y[np.arange(400), rng.choice(8, size=400, p=[0.05] * 7 + [0.65])] = 1.0
+    found = [
+        np.mean(
+            WSABIE(dim=8, settings={"constant": constant}, random_state=0)
+            .fit(X, Y)
+            .predict_topk(new, k=1)
+            .labels
+            == 7
+        )
+        for constant in (0.0, 0.3)
+    ]
+    assert found[0] < 0.6
+    assert found[1] > 0.9

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
+from labelspace import partial_labels
 from labelspace.base import LabelRanker
 from labelspace.csr import dense_tail
 from labelspace.encoders.unit_rows import UnitRows
@@ -21,6 +22,7 @@ from labelspace.explain import Voters
 from labelspace.explanation import Explanation
 from labelspace.labels import with_rows
 from labelspace.parameters import FLAG, Span, Tunable, real, whole
+from labelspace.partial_labels import Marks, PartialRows
 from labelspace.search.sparse import SparseIndex
 from labelspace.store import schema
 from labelspace.topk import TopK
@@ -71,7 +73,11 @@ class NearestNeighbors(LabelRanker):
         "rows_": schema.part("UnitRows", n_features="n_features"),
         "index_": schema.part("SparseIndex", n_features="n_features", n_keys="n_examples"),
         "Y_": schema.csr("float32", "n_examples", "n_labels"),
+        "partial_": partial_labels.ATTRIBUTE,
     }
+
+    takes_partial_labels = True
+    partial_: PartialRows | None = None
 
     def __init__(
         self,
@@ -93,16 +99,26 @@ class NearestNeighbors(LabelRanker):
         self.rows_ = UnitRows(idf=self.idf).learn(X)
         self.index_ = SparseIndex(self.rows_.encode(X), n_dense=dense_tail(X))
         self.Y_ = Y
+        self.partial_ = None
 
-    def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
+    def _partial_fit(
+        self, X: csr_matrix, Y: csr_matrix, rejected: csr_matrix | None = None
+    ) -> None:
         """Put the rows into the index; feature weights stay as they were learned first."""
-        keys = vstack([self.index_.keys, self.rows_.encode(X)], format="csr")
+        X = self.rows_.encode(X)
+        keys = csr_matrix(vstack([self.index_.keys, X], format="csr"))
+        if rejected is not None:
+            partial = self.partial_ or PartialRows(X.shape[1])
+            (Y, _), _ = partial.add(X, Marks(Y, rejected), self.Y_.shape[0], self.Y_)
+            self.partial_ = partial
+            keys = partial.without_silent(keys)
         self.index_ = SparseIndex(keys, n_dense=self.index_.n_dense)
         self.Y_ = with_rows(self.Y_, Y)
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         neighbors, weights = self._neighbors(X)
-        return count_votes(neighbors, weights, self.Y_, k)
+        votes = count_votes(neighbors, weights, self.Y_, k)
+        return votes if self.partial_ is None else self.partial_.shares(votes, neighbors, weights)
 
     def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
         """A reason is a training row that has the label; its weight is its share of the vote."""

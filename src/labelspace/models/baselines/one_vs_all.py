@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from labelspace.base import LabelRanker
 from labelspace.csr import dense_tail
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.explain import FeatureContributions
+from labelspace.explain import by_features
 from labelspace.explanation import Explanation
 from labelspace.linear.squared_hinge import train_squared_hinge
 from labelspace.parameters import FLAG, Span, Tunable, one_of, real, whole
@@ -160,14 +160,4 @@ class OneVsAll(LabelRanker):
 
     def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
         """A reason is a feature of the row; its weight is what it adds to the label's score."""
-        Z = self.rows_.encode(X)
-        explained = []
-        for row in range(len(top)):
-            speakers = FeatureContributions(Z[row], self.index_)
-            explained.append(
-                [
-                    Explanation(label, score, speakers.reasons_for(label)[:n_reasons])
-                    for label, score in top.given(row)
-                ]
-            )
-        return explained
+        return by_features(self.rows_.encode(X), top, self.index_, n_reasons)

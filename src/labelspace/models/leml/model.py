@@ -20,17 +20,18 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
 from labelspace.base import LabelRanker
+from labelspace.csr import with_constant_feature
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import with_constant
 from labelspace.models.leml.newton import alternate_newton
 from labelspace.models.leml.settings import LEMLSettings
 from labelspace.models.leml.squared_loss import (
+    CONSTANT,
     Factors,
     alternate,
     label_directions,
     label_keys,
-    with_constant_feature,
 )
 from labelspace.parameters import FLAG, one_of
 from labelspace.search.exact import ExactIndex
@@ -60,7 +61,7 @@ class LEML(LabelRanker):
         What a score that is off costs: squared (squared). The others go over all pairs of rows
         and labels, which takes long where labels are many.
     n_rounds : int, optional
-        Rounds of solving for one factor and for the other: 2 (10).
+        Rounds of solving for one factor and for the other: 1 (10).
     idf : bool, default=False
         Whether features are weighted by inverse document frequency: for 0-1 features or counts.
     settings : dict or LEMLSettings, optional
@@ -138,8 +139,8 @@ class LEML(LabelRanker):
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_ = self._resolved(X, Y)
         seed = int(check_random_state(self.random_state).randint(1 << 31))
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
-        factors = self._factors(with_constant_feature(self.rows_.encode(X)), Y, seed)
+        self.rows_ = UnitRows(idf=self.idf, norm=self.settings_.normalize).learn(X)
+        factors = self._factors(with_constant_feature(self.rows_.encode(X), CONSTANT), Y, seed)
         self.encoder_ = LinearEncoder(factors.W[:-1], "float32")
         self.labels_ = ExactIndex(label_keys(factors))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from labelspace.models.leml.newton import LOSSES
-from labelspace.parameters import CorpusShape, Rules, Settings, one_of, real, whole
+from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, one_of, real, whole
 
 # Dimensions as a share of the labels, at least and at most.
 _SHARE = 0.8
@@ -27,9 +27,11 @@ class LEMLSettings(Settings):
         What a score that is off costs: squared (squared). The others go over all pairs of rows
         and labels.
     n_rounds : int
-        Rounds of solving for one factor and for the other: 2 (10).
+        Rounds of solving for one factor and for the other: 1 (10).
     n_steps : int
         Steps of conjugate gradients in each: 20 (20).
+    normalize : bool
+        Whether rows are scaled to length one: True.
 
     Examples
     --------
@@ -40,8 +42,9 @@ class LEMLSettings(Settings):
     dim: int = _MOST
     penalty: float = 2.0
     loss: str = "squared"
-    n_rounds: int = 2
+    n_rounds: int = 1
     n_steps: int = 20
+    normalize: bool = True
 
     presets: ClassVar[tuple[str, ...]] = ("best", "paper")
     rules: ClassVar[Rules] = {
@@ -50,6 +53,7 @@ class LEMLSettings(Settings):
         "loss": [one_of("squared", *LOSSES)],
         "n_rounds": [whole()],
         "n_steps": [whole()],
+        "normalize": [FLAG],
     }
 
     @classmethod
@@ -58,4 +62,63 @@ class LEMLSettings(Settings):
         share = max(int(_SHARE * shape.n_labels), _FEWEST)
         if preset == "paper":
             return cls(dim=min(share, _MOST_IN_PAPER), n_rounds=10)
+        return cls(dim=min(share, _MOST))
+
+
+@dataclass(frozen=True)
+class RobustXMLSettings(Settings):
+    """All that RobustXML can be told; values are those of "best", those of "paper" in brackets.
+
+    Attributes
+    ----------
+    dim : int
+        Rank of the low-rank part: four fifths of the labels, 200 at most (500 at most).
+    penalty : float
+        λ of its two factors: 2 (2).
+    l1 : float
+        ν: pulls of a feature below this give no weight: 0.2 (0.2).
+    sparse_penalty : float
+        μ of the sparse part: 0.05 (0.05).
+    n_weights : int
+        Features of a label in the sparse part at most: 100 (500).
+    n_turns : int
+        Turns of solving for one part and for the other: 1 (5).
+    n_rounds : int
+        Rounds of solving for the factors in each turn: 1 (1).
+    n_steps : int
+        Steps of conjugate gradients in each round: 20 (20).
+
+    Examples
+    --------
+    >>> RobustXMLSettings.for_corpus("paper", CorpusShape(4880, 1836, 159)).n_turns
+    5
+    """
+
+    dim: int = _MOST
+    penalty: float = 2.0
+    l1: float = 0.2
+    sparse_penalty: float = 0.05
+    n_weights: int = 100
+    n_turns: int = 1
+    n_rounds: int = 1
+    n_steps: int = 20
+
+    presets: ClassVar[tuple[str, ...]] = ("best", "paper")
+    rules: ClassVar[Rules] = {
+        "dim": [whole()],
+        "penalty": [real(0)],
+        "l1": [real(0, closed="left")],
+        "sparse_penalty": [real(0)],
+        "n_weights": [whole()],
+        "n_turns": [whole()],
+        "n_rounds": [whole()],
+        "n_steps": [whole()],
+    }
+
+    @classmethod
+    def for_corpus(cls, preset: str, shape: CorpusShape) -> RobustXMLSettings:
+        """Return the settings of a preset for a corpus of some shape."""
+        share = max(int(_SHARE * shape.n_labels), _FEWEST)
+        if preset == "paper":
+            return cls(dim=min(share, _MOST_IN_PAPER), n_weights=500, n_turns=5)
         return cls(dim=min(share, _MOST))

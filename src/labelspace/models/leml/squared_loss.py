@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse import csr_matrix, hstack
+from scipy.sparse import csr_matrix
 from sklearn.utils.extmath import randomized_svd
 
 from labelspace import progress
@@ -47,16 +47,6 @@ def label_directions(Y: csr_matrix, dim: int, seed: int) -> Floats:
     """
     _, _, right = randomized_svd(Y, min(dim, *Y.shape), n_iter=_POWERS, random_state=seed)
     return np.ascontiguousarray(right.T, dtype=np.float32)
-
-
-def with_constant_feature(X: csr_matrix) -> csr_matrix:
-    """Return rows with one feature more that all have, so that labels may differ by frequency.
-
-    >>> with_constant_feature(csr_matrix([[0.0, 1.0]], dtype=np.float32)).toarray().round(2)
-    array([[0. , 1. , 0.3]], dtype=float32)
-    """
-    constant = csr_matrix(np.full((X.shape[0], 1), CONSTANT, dtype=np.float32))
-    return csr_matrix(hstack([X, constant], format="csr"))
 
 
 def label_keys(factors: Factors) -> Floats:

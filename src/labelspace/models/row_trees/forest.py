@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,16 +212,12 @@ def grow_trees(
     )
     rows = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data.astype(np.float32)
     labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32)
+    inputs = *rows, X.shape[1], *labels, Y.shape[1], gains, row_weights, discounts, *how
+    return [GrownTree(*tree) for tree in train_learners(_grow, inputs, seeds, n_threads)]
 
-    def grow(seed: int) -> GrownTree:
-        return GrownTree(
-            *kernels.grow(
-                *(*rows, X.shape[1], *labels, Y.shape[1]),
-                *(gains, row_weights, discounts, *how, seed),
-            )
-        )
 
-    return train_learners(grow, seeds, n_threads)
+def _grow(inputs: tuple[Any, ...], seed: int) -> GrownTree:
+    return GrownTree(*kernels.grow(*inputs, seed))
 
 
 def best_dcg(Y: csr_matrix, gains: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -138,7 +138,7 @@ class LPSR(LabelRanker):
         self.settings_ = told = self._resolved(X, Y)
         random = check_random_state(self.random_state)
         seeds = random.randint(2**31, size=told.n_trees + 1).tolist()
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.rows_ = UnitRows(idf=self.idf, norm=told.normalize).learn(X)
         Z = self.rows_.encode(X)
         self.keys_, self.offsets_ = self._train(Z, Y, seeds[0])
         scored = SparseIndex(self.keys_, self.offsets_).search(with_sums(Z), _RANKED)

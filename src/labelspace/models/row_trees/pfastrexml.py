@@ -13,6 +13,7 @@ with x and μ_l of length one.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -22,14 +23,17 @@ from scipy.sparse import csr_matrix
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.graph.centroids import label_centroids
 from labelspace.metrics import inverse_propensity
-from labelspace.models.row_trees.fastxml import FastXML
+from labelspace.models.row_trees.fastxml import TRIED_TREES, FastXML
 from labelspace.models.row_trees.rescoring import candidate_products, reordered
 from labelspace.models.row_trees.settings import PfastreXMLSettings
 from labelspace.parameters import Settings
+from labelspace.selection import best_of
 from labelspace.store import schema
 from labelspace.topk import TopK
 
 _TURNED = ("alpha", "gamma")
+# What trees may count, the usual first.
+_ALPHAS = (0.8, 0.9, 0.95, 1.0)
 _LOWEST = -80.0  # the logarithm of what trees have not seen at all; e^_LOWEST is a float32
 
 
@@ -43,8 +47,9 @@ class PfastreXML(FastXML):
     ----------
     preset, n_trees, C, leaf_size, leaf_labels, idf, normalize
         As in :class:`labelspace.models.FastXML`.
-    alpha : float, optional
-        α: what the trees' scores count against the centroids': 0.8 (0.8). 1 leaves centroids out.
+    alpha : float or "auto", optional
+        α: what the trees' scores count against the centroids': auto (0.8). 1 leaves centroids out.
+        "auto" takes what ranks rows held out best of 0.8, 0.9, 0.95 and 1.
     gamma : float, optional
         γ: how fast a label's score falls with the distance from its centroid: 30 (30).
     settings : dict or PfastreXMLSettings, optional
@@ -93,7 +98,7 @@ class PfastreXML(FastXML):
         C: float | None = None,
         leaf_size: int | None = None,
         leaf_labels: int | None = None,
-        alpha: float | None = None,
+        alpha: float | Literal["auto"] | None = None,
         gamma: float | None = None,
         idf: bool | Literal["auto"] | None = None,
         normalize: bool | None = None,
@@ -120,9 +125,23 @@ class PfastreXML(FastXML):
         self.alpha = alpha
         self.gamma = gamma
 
-    def _grow(self, Z: csr_matrix, Y: csr_matrix) -> None:
-        super()._grow(Z, Y)
+    def _grow(self, Z: csr_matrix, Y: csr_matrix, seeds: list[int]) -> None:
+        if self.settings_.alpha == "auto":
+            self.settings_ = replace(self.settings_, alpha=self._best_alpha(Z, Y, seeds))
+        super()._grow(Z, Y, seeds)
         self.centroids_ = label_centroids(_unit(Z), Y, self.settings_.centroid_features)
+
+    def _best_alpha(self, Z: csr_matrix, Y: csr_matrix, seeds: list[int]) -> float:
+        grown: dict[int, Any] = {}
+
+        def answer(alpha: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
+            if not grown:  # the same trees for all
+                grown[0] = self._forest(Z, Y, self.settings_, seeds[:TRIED_TREES])
+                grown[1] = label_centroids(_unit(Z), Y, self.settings_.centroid_features)
+            found = grown[0].rank(Z_new, min(max(k, self.settings_.n_reranked), Y.shape[1]))
+            return self._ranked_again(found, Z_new, grown[1], alpha, k)
+
+        return best_of(_ALPHAS, answer, Z, Y, seed=seeds[0]).choice
 
     def _gains(self, Y: csr_matrix) -> NDArray[np.float64]:
         told = self.settings_
@@ -133,14 +152,20 @@ class PfastreXML(FastXML):
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         told, Z = self.settings_, self.rows_.encode(X)
         found = self._filled(self.forest_.rank(Z, min(max(k, told.n_reranked), self.n_labels_)))
-        if told.alpha == 1.0:
+        return self._ranked_again(found, Z, self.centroids_, float(told.alpha), k)
+
+    def _ranked_again(
+        self, found: TopK, Z: csr_matrix, centroids: csr_matrix, alpha: float, k: int
+    ) -> TopK:
+        """Return what trees have found in the order of both scores."""
+        if alpha == 1.0:
             return found.first(k)
-        cosines = candidate_products(_unit(Z), found.labels, self.centroids_)
+        cosines = candidate_products(_unit(Z), found.labels, centroids)
         with np.errstate(divide="ignore", invalid="ignore"):
             by_trees = np.maximum(np.log(found.scores), _LOWEST)
         # Of unit vectors ‖x − μ‖² is 2 − 2 x·μ.
-        by_centroid = -np.logaddexp(0.0, told.gamma * (1.0 - cosines))
-        scores = np.exp(told.alpha * by_trees + (1.0 - told.alpha) * by_centroid)
+        by_centroid = -np.logaddexp(0.0, self.settings_.gamma * (1.0 - cosines))
+        scores = np.exp(alpha * by_trees + (1.0 - alpha) * by_centroid)
         return reordered(found.labels, scores.astype(np.float32), k)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
+from labelspace.encoders.unit_rows import UnitRows
 from labelspace.models.row_trees.forest import Growth
 from labelspace.parameters import (
     FLAG,
@@ -20,6 +21,8 @@ from labelspace.parameters import (
 
 Chosen = TypeVar("Chosen", bound="FastXMLSettings")
 _ALL_ROWS = 1 << 40
+# C of rows of length one, and of rows as they come.
+_C_UNIT, _C_RAW = 2.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,9 @@ class FastXMLSettings(Settings):
     ----------
     n_trees : int
         Trees that answer together: 50 (50).
-    C : float
-        Weight of the logistic loss against the length of a hyperplane's weights: 3 (1).
+    C : float or "auto"
+        Weight of the logistic loss against the length of a hyperplane's weights: auto (1), which is
+        2 for rows of length one, 0.5 for others.
     leaf_size : int
         A node with at most so many rows is a leaf: 10 (10).
     leaf_labels : int
@@ -39,8 +43,9 @@ class FastXMLSettings(Settings):
     idf : bool or "auto"
         Whether features are weighted by inverse document frequency; "auto" (no) does so where all
         are whole numbers: 0-1 features or counts.
-    normalize : bool
-        Whether rows are scaled to length one: yes (no, as they come).
+    normalize : bool or "auto"
+        Whether rows are scaled to length one: auto (no, as they come), which tries both, without
+        ``idf`` if not, on rows held out.
     split_rows : int
         Rows from which a node's hyperplane is learned at most: 4,096 (all).
     tol : float
@@ -58,11 +63,11 @@ class FastXMLSettings(Settings):
     """
 
     n_trees: int = 50
-    C: float = 3.0
+    C: float | str = "auto"
     leaf_size: int = 10
     leaf_labels: int = 100
-    idf: bool | str = "auto"
-    normalize: bool = True
+    idf: bool | Literal["auto"] = "auto"
+    normalize: bool | Literal["auto"] = "auto"
     split_rows: int = 4096
     tol: float = 0.01
     max_steps: int = 10
@@ -70,11 +75,11 @@ class FastXMLSettings(Settings):
 
     rules: ClassVar[Rules] = {
         "n_trees": [whole()],
-        "C": [real(0)],
+        "C": [real(0), one_of("auto")],
         "leaf_size": [whole()],
         "leaf_labels": [whole()],
         "idf": [FLAG, one_of("auto")],
-        "normalize": [FLAG],
+        "normalize": [FLAG, one_of("auto")],
         "split_rows": [whole(2, _ALL_ROWS)],
         "tol": [real(0)],
         "max_steps": [whole()],
@@ -89,6 +94,26 @@ class FastXMLSettings(Settings):
             return cls(C=1.0, idf=False, normalize=False, split_rows=_ALL_ROWS)
         return cls()
 
+    def options(self: Chosen) -> list[Chosen]:
+        """Return the settings that what is "auto" may come to, the usual one first.
+
+        >>> [(one.normalize, one.idf, one.C) for one in FastXMLSettings().options()]
+        [(True, 'auto', 2.0), (False, False, 0.5)]
+        >>> [one.C for one in FastXMLSettings(normalize=True).options()]
+        [2.0]
+        """
+        scaled = [True, False] if self.normalize == "auto" else [bool(self.normalize)]
+        made = []
+        for normalize in scaled:
+            C = (_C_UNIT if normalize else _C_RAW) if self.C == "auto" else self.C
+            raw = self.normalize == "auto" and not normalize and self.idf == "auto"
+            made.append(replace(self, normalize=normalize, C=C, idf=False if raw else self.idf))
+        return made
+
+    def new_rows(self) -> UnitRows:
+        """Return what scales rows, once it is decided how."""
+        return UnitRows(idf=self.idf, norm=bool(self.normalize))
+
     @property
     def growth(self) -> Growth:
         """How trees are grown with these settings."""
@@ -96,7 +121,7 @@ class FastXMLSettings(Settings):
             "rankings",
             self.leaf_size,
             self.leaf_labels,
-            self.C,
+            float(self.C),
             self.tol,
             self.max_steps,
             self.max_passes,
@@ -114,8 +139,9 @@ class PfastreXMLSettings(FastXMLSettings):
         As in :class:`FastXMLSettings`.
     A, B : float
         Of the propensity p_l = 1 / (1 + C (n_l + B)^−A): 0.55 and 1.5 (0.55 and 1.5).
-    alpha : float
-        What the trees' scores count against the centroids': 0.8 (0.8).
+    alpha : float or "auto"
+        What the trees' scores count against the centroids': auto (0.8), which tries values from 0.8
+        to 1 on rows held out.
     gamma : float
         How fast a label's score falls with the distance from its centroid: 30 (30).
     n_reranked : int
@@ -126,7 +152,7 @@ class PfastreXMLSettings(FastXMLSettings):
 
     A: float = 0.55
     B: float = 1.5
-    alpha: float = 0.8
+    alpha: float | str = "auto"
     gamma: float = 30.0
     n_reranked: int = 200
     centroid_features: int = 1000
@@ -135,7 +161,7 @@ class PfastreXMLSettings(FastXMLSettings):
         **FastXMLSettings.rules,
         "A": [real(0)],
         "B": [real(0)],
-        "alpha": [real(0, 1, "both")],
+        "alpha": [real(0, 1, "both"), one_of("auto")],
         "gamma": [real(0)],
         "n_reranked": [whole()],
         "centroid_features": [whole()],
@@ -147,7 +173,7 @@ class PfastreXMLSettings(FastXMLSettings):
         chosen = super().for_corpus(preset, shape)
         if preset == "paper":
             n_features = max(shape.n_features, 1)
-            return replace(chosen, n_reranked=1000, centroid_features=n_features)
+            return replace(chosen, alpha=0.8, n_reranked=1000, centroid_features=n_features)
         return chosen
 
 
@@ -171,6 +197,8 @@ class LPSRSettings(Settings):
         Of one-vs-all: weights closer to zero are cut, 0.05 (0).
     smoothing : float
         Of naive Bayes: added to each feature's count, 0.1 (1).
+    normalize : bool
+        Whether rows are scaled to length one: True.
     """
 
     scorer: str = "one-vs-all"
@@ -180,6 +208,7 @@ class LPSRSettings(Settings):
     C: float = 0.5
     min_weight: float = 0.05
     smoothing: float = 0.1
+    normalize: bool = True
 
     rules: ClassVar[Rules] = {
         "scorer": [one_of("one-vs-all", "naive-bayes")],
@@ -189,6 +218,7 @@ class LPSRSettings(Settings):
         "C": [real(0)],
         "min_weight": [real(0, closed="left")],
         "smoothing": [real(0)],
+        "normalize": [FLAG],
     }
     tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "leaf_labels": (50, 300)}
 

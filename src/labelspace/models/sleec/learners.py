@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,11 @@ class SLEECTraining:
         # Rows vote from where the map has them, since that is where new rows go.
         codes = without_smallest(encoder.encode(X), chosen.cut_codes, axis=0)
         return LocalEmbedding(encoder, features, ExactIndex(_keys(codes), rows))
+
+
+def train_learner(inputs: tuple[Any, ...], seed: int) -> SLEECLearner:
+    """Train a learner on rows, their labels, and settings."""
+    return SLEECTraining(*inputs).learner(seed)
 
 
 class LocalEmbedding(Storable):

@@ -22,7 +22,7 @@ from scipy.sparse import csr_matrix
 from labelspace.base import LabelRanker
 from labelspace.ensemble import train_learners
 from labelspace.labels import with_rows
-from labelspace.models.sleec.learners import SLEECTraining
+from labelspace.models.sleec.learners import train_learner
 from labelspace.models.sleec.settings import SLEECSettings
 from labelspace.parameters import FLAG, one_of
 from labelspace.search.result import SearchResult
@@ -133,10 +133,11 @@ class SLEEC(VotingRanker):
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_ = self._resolved(X, Y)
-        X = self._learn_rows(X, Y)
-        training = SLEECTraining(X, Y, self.settings_)
+        X = self._learn_rows(X, Y, normalize=self.settings_.normalize)
         seeds = self._seeds(self.settings_.n_learners)
-        self.learners_ = train_learners(training.learner, seeds, self.n_threads)
+        self.learners_ = train_learners(
+            train_learner, (X, Y, self.settings_), seeds, self.n_threads
+        )
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Put the rows where the maps have them; the maps stay as they are."""

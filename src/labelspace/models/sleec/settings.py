@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from labelspace.parameters import CorpusShape, Rules, Settings, Span, Tunable, one_of, real, whole
+from labelspace.parameters import (
+    FLAG,
+    CorpusShape,
+    Rules,
+    Settings,
+    Span,
+    Tunable,
+    one_of,
+    real,
+    whole,
+)
 from labelspace.spaces.quantized import STORAGES
 
 # Corpora that the publication calls small, where one learner takes all rows at once.
@@ -53,6 +63,8 @@ class SLEECSettings(Settings):
         Whether a nearer row's vote counts more, or all count one: distance (counts).
     storage : {"int8", "float32"}
         How maps are kept: int8 (float32).
+    normalize : bool
+        Whether rows are scaled to length one: True.
 
     Examples
     --------
@@ -74,6 +86,7 @@ class SLEECSettings(Settings):
     n_neighbors: int = 25
     voting: str = "distance"
     storage: str = "int8"
+    normalize: bool = True
 
     presets: ClassVar[tuple[str, ...]] = ("best", "paper")
     rules: ClassVar[Rules] = {
@@ -91,6 +104,7 @@ class SLEECSettings(Settings):
         "n_neighbors": [whole()],
         "voting": [one_of("distance", "counts")],
         "storage": [one_of(*STORAGES)],
+        "normalize": [FLAG],
     }
 
     tunable: ClassVar[Tunable] = {

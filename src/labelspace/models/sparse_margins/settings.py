@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from labelspace.parameters import CorpusShape, Rules, Settings, Span, Tunable, real, whole
+from labelspace.parameters import (
+    FLAG,
+    CorpusShape,
+    Rules,
+    Settings,
+    Span,
+    Tunable,
+    one_of,
+    real,
+    whole,
+)
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,8 @@ class PPDSparseSettings(Settings):
         Times at most that a label looks for more negatives: 20 (20).
     max_passes : int
         Passes over a working set at most: 50 (50).
+    normalize : bool
+        Whether rows are scaled to length one: True.
     """
 
     C: float = 1.0
@@ -31,6 +43,7 @@ class PPDSparseSettings(Settings):
     tol: float = 0.1
     max_rounds: int = 20
     max_passes: int = 50
+    normalize: bool = True
 
     rules: ClassVar[Rules] = {
         "C": [real(0)],
@@ -38,6 +51,7 @@ class PPDSparseSettings(Settings):
         "tol": [real(0)],
         "max_rounds": [whole()],
         "max_passes": [whole()],
+        "normalize": [FLAG],
     }
     tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "shrink": Span(0.01, 0.3)}
 
@@ -45,6 +59,60 @@ class PPDSparseSettings(Settings):
     def for_corpus(cls, preset: str, shape: CorpusShape) -> PPDSparseSettings:
         """Return the settings of a preset, which are the same for all corpora."""
         return cls(shrink=0.01) if preset == "paper" else cls()
+
+
+@dataclass(frozen=True)
+class PDSparseSettings(Settings):
+    """All that PD-Sparse can be told; values are those of "best", those of "paper" in brackets.
+
+    Attributes
+    ----------
+    loss : {"each", "worst"}
+        Whether each label of a row is to stand above all others, or the worst pair counts alone:
+        each (worst).
+    C : float
+        Weight of the training error: 1 (1).
+    shrink : float
+        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.1 (0.01).
+    tol : float
+        Learning ends when the α move by this share of their sum: 0.01 (0.001).
+    max_searches : int
+        Times at most that rows look for labels that violate their margin: 10 (30).
+    max_passes : int
+        Passes over the rows after each search: 2 (5).
+    n_joining : int
+        Labels that join the active ones of a row in a search at most: 5 (1).
+    normalize : bool
+        Whether rows are scaled to length one: True.
+    """
+
+    loss: str = "each"
+    C: float = 1.0
+    shrink: float = 0.1
+    tol: float = 0.01
+    max_searches: int = 10
+    max_passes: int = 2
+    n_joining: int = 5
+    normalize: bool = True
+
+    rules: ClassVar[Rules] = {
+        "loss": [one_of("each", "worst")],
+        "C": [real(0)],
+        "shrink": [real(0, closed="left")],
+        "tol": [real(0)],
+        "max_searches": [whole()],
+        "max_passes": [whole()],
+        "n_joining": [whole()],
+        "normalize": [FLAG],
+    }
+    tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "shrink": Span(0.01, 0.3)}
+
+    @classmethod
+    def for_corpus(cls, preset: str, shape: CorpusShape) -> PDSparseSettings:
+        """Return the settings of a preset, which are the same for all corpora."""
+        if preset == "paper":
+            return cls("worst", shrink=0.01, tol=0.001, max_searches=30, max_passes=5, n_joining=1)
+        return cls()
 
 
 @dataclass(frozen=True)
@@ -61,18 +129,22 @@ class ProXMLSettings(Settings):
         Times at most that a label looks for more negatives: 10 (50).
     max_passes : int
         Passes over the features in each step at most: 10 (100).
+    normalize : bool
+        Whether rows are scaled to length one: True.
     """
 
     C: float = 1.0
     tol: float = 0.1
     max_rounds: int = 10
     max_passes: int = 10
+    normalize: bool = True
 
     rules: ClassVar[Rules] = {
         "C": [real(0)],
         "tol": [real(0)],
         "max_rounds": [whole()],
         "max_passes": [whole()],
+        "normalize": [FLAG],
     }
     tunable: ClassVar[Tunable] = {"C": Span(0.3, 10.0)}
 

@@ -12,10 +12,15 @@ from sklearn.utils import check_random_state
 
 from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.explain import FeatureContributions
+from labelspace.explain import by_features
 from labelspace.explanation import Explanation
 from labelspace.linear.squared_hinge import LinearClassifiers
-from labelspace.parameters import FLAG, Settings, one_of
+from labelspace.models.sparse_margins.settings import (
+    PDSparseSettings,
+    PPDSparseSettings,
+    ProXMLSettings,
+)
+from labelspace.parameters import FLAG, one_of
 from labelspace.search.sparse import SparseIndex
 from labelspace.store import schema
 from labelspace.topk import TopK
@@ -35,7 +40,7 @@ class SparseClassifiers(LabelRanker, ABC):
         "n_iter_": schema.integer(),
     }
     idf: bool | Literal["auto"]
-    settings_: Settings
+    settings_: PDSparseSettings | PPDSparseSettings | ProXMLSettings
 
     @property
     def coef_(self) -> csr_matrix:
@@ -47,7 +52,7 @@ class SparseClassifiers(LabelRanker, ABC):
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_ = self._resolved(X, Y)
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.rows_ = UnitRows(idf=self.idf, norm=self.settings_.normalize).learn(X)
         seed = int(check_random_state(self.random_state).randint(2**31))
         weights, biases, self.n_iter_ = self._train(self.rows_.encode(X), Y, seed)
         self.index_ = SparseIndex(weights, biases)
@@ -61,14 +66,4 @@ class SparseClassifiers(LabelRanker, ABC):
 
     def _explain(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
         """A reason is a feature of the row; its weight is what it adds to the label's score."""
-        Z = self.rows_.encode(X)
-        explained = []
-        for row in range(len(top)):
-            speakers = FeatureContributions(Z[row], self.index_)
-            explained.append(
-                [
-                    Explanation(label, score, speakers.reasons_for(label)[:n_reasons])
-                    for label, score in top.given(row)
-                ]
-            )
-        return explained
+        return by_features(self.rows_.encode(X), top, self.index_, n_reasons)

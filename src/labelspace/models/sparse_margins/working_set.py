@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
-from labelspace import threads
+from labelspace import engine, threads
 from labelspace.linear.chunks import solve_chunks
 from labelspace.linear.squared_hinge import LinearClassifiers, SolverRows
 from labelspace.models.sparse_margins import _working_set_kernels as kernels
@@ -86,16 +86,23 @@ def train_sparse(
     positives = labels.indptr.astype(np.int64), labels.indices.astype(np.int32)
     arrays = *_both_ways(rows), *positives
     limits = float(C), float(shrink), float(tol), max_rounds, max_passes, seed
-
-    def solve(chunk: NDArray[np.int64]) -> _Solved:
-        return _Solved(*kernels.train_labels(*arrays, chunk, starters, LOSSES[loss], *limits))
+    inputs = arrays, (starters, LOSSES[loss], *limits)
 
     n_rows = np.diff(labels.indptr)
     problems = np.argsort(-n_rows, kind="stable")[: np.count_nonzero(n_rows)]
     n_chunks = min(len(problems), _CHUNKS_PER_THREAD * threads.resolve(n_threads))
     chunks = [problems[start::n_chunks] for start in range(n_chunks)]
-    solved = solve_chunks(solve, chunks, "training classifiers", n_threads)
+    if engine.is_active():
+        parts = engine.blocks_of_equal_work(N_STARTERS + n_rows[problems])
+        chunks = [problems[part] for part in parts]
+    found = solve_chunks(_solve, inputs, chunks, "training classifiers", n_threads)
+    solved = [_Solved(*part) for part in found]
     return _put_together(solved, chunks, rows.feature_of, (Y.shape[1], X.shape[1]))
+
+
+def _solve(inputs: tuple[Any, ...], chunk: NDArray[np.int64]) -> _Solved:
+    arrays, options = inputs
+    return _Solved(*kernels.train_labels(*arrays, chunk, *options))
 
 
 def _both_ways(rows: SolverRows) -> tuple[Any, ...]:

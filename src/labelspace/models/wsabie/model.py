@@ -19,6 +19,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
 from labelspace.base import LabelRanker
+from labelspace.csr import with_constant_feature
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.models.wsabie.settings import WSABIESettings
@@ -51,7 +52,7 @@ class WSABIE(LabelRanker):
     learning_rate : float, optional
         First step size: 0.05 (0.05).
     longest : float, optional
-        Length that no vector of a feature or label exceeds: 3 (2).
+        Length that no vector of a feature or label exceeds: 6 (2).
     idf : bool, default=False
         Whether features are weighted by inverse document frequency: for 0-1 features or counts.
     settings : dict or WSABIESettings, optional
@@ -64,7 +65,7 @@ class WSABIE(LabelRanker):
     Attributes
     ----------
     encoder_ : LinearEncoder
-        Vectors of the features.
+        Vectors of the features, and at the end that of the feature which all rows have.
     labels_ : ExactIndex
         Vectors of the labels.
     history_ : list of float
@@ -93,7 +94,9 @@ class WSABIE(LabelRanker):
     _schema: ClassVar[schema.Schema] = {
         "settings_": schema.part("WSABIESettings"),
         "rows_": schema.part("UnitRows", n_features="n_features"),
-        "encoder_": schema.part("LinearEncoder", n_features="n_features", dim="dim"),
+        "encoder_": schema.part(
+            "LinearEncoder", n_features=schema.plus("n_features", 1), dim="dim"
+        ),
         "labels_": schema.part("ExactIndex", dim="dim", ids_end=schema.up_to("n_labels")),
         "history_": schema.list_of(schema.number()),
     }
@@ -131,19 +134,20 @@ class WSABIE(LabelRanker):
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_ = self._resolved(X, Y)
         seed = int(check_random_state(self.random_state).randint(1 << 31))
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.rows_ = UnitRows(idf=self.idf, norm=self.settings_.normalize).learn(X)
         # Labels without rows are wrong everywhere, which teaches nothing.
         labels = np.flatnonzero(self.label_counts_)
         rng = np.random.default_rng(seed)
         dim = self.settings_.dim
+        X = self._encode(X)
         W, V = random_vectors(X.shape[1], dim, rng), random_vectors(labels.size, dim, rng)
         self.history_: list[float] = []
-        self._train(self.rows_.encode(X), Y, W, V, labels, self._training(), seed)
+        self._train(X, Y, W, V, labels, self._training(), seed)
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Place new labels amid their rows, then learn on, gently, from the new rows."""
         seed = int(check_random_state(self.random_state).randint(1 << 31))
-        X = self.rows_.encode(X)
+        X = self._encode(X)
         labels, V = self.labels_.ids, self.labels_.keys
         new = np.setdiff1d(Y.indices, labels)
         Z = self.encoder_.encode(X)
@@ -181,12 +185,14 @@ class WSABIE(LabelRanker):
         chosen = self.settings_
         return WarpTraining(chosen.n_epochs, chosen.learning_rate, chosen.longest, chosen.adaptive)
 
+    def _encode(self, X: csr_matrix) -> csr_matrix:
+        return with_constant_feature(self.rows_.encode(X), self.settings_.constant)
+
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
-        X = self.rows_.encode(X)
         return TopK.stack(in_blocks(lambda block: self._answer(block, k), X, self.n_threads))
 
     def _answer(self, X: csr_matrix, k: int) -> TopK:
-        found = self.labels_.search(self.encoder_.encode(X), k)
+        found = self.labels_.search(self.encoder_.encode(self._encode(X)), k)
         top = TopK(found.ids, found.products).padded(k)
         # Of a row without features nothing is known but what is frequent.
         top.labels[np.diff(X.indptr) == 0] = -1

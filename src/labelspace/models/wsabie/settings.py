@@ -21,9 +21,14 @@ class WSABIESettings(Settings):
     learning_rate : float
         First step size: 0.05 (0.05).
     longest : float
-        Length that no vector of a feature or label exceeds: 3 (2).
+        Length that no vector of a feature or label exceeds: 6 (2).
+    constant : float
+        A feature that all rows have beside their own, which have length one, so that labels may
+        differ by how frequent they are: 0.3 (0, none).
     adaptive : bool
         Whether vectors that were moved much are moved by less: yes (no).
+    normalize : bool
+        Whether rows are scaled to length one: True.
 
     Examples
     --------
@@ -34,8 +39,10 @@ class WSABIESettings(Settings):
     dim: int = 100
     n_epochs: int = 10
     learning_rate: float = 0.05
-    longest: float = 3.0
+    longest: float = 6.0
+    constant: float = 0.3
     adaptive: bool = True
+    normalize: bool = True
 
     presets: ClassVar[tuple[str, ...]] = ("best", "paper")
     rules: ClassVar[Rules] = {
@@ -43,12 +50,14 @@ class WSABIESettings(Settings):
         "n_epochs": [whole()],
         "learning_rate": [real(0)],
         "longest": [real(0)],
+        "constant": [real(0, closed="left")],
         "adaptive": [FLAG],
+        "normalize": [FLAG],
     }
 
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> WSABIESettings:
         """Return the settings of a preset for a corpus of some shape."""
         if preset == "paper":
-            return cls(n_epochs=20, learning_rate=0.05, longest=2.0, adaptive=False)
+            return cls(n_epochs=20, longest=2.0, constant=0.0, adaptive=False)
         return cls()

@@ -74,16 +74,13 @@ def train_warp(
     W, V = W.copy(), V.copy()
     n_seen = (len(W), len(V)) if training.adaptive else (0, 0)
     squares = [np.zeros(n, dtype=np.float32) for n in n_seen]
-    rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
-    # A row without features lies in the middle whatever is learned.
-    pairs = np.flatnonzero(np.diff(X.indptr)[rows] > 0)
     weights = kernels.harmonic(max(Y.shape[1], 1))
     met = []
     for turn in progress.track(range(training.n_epochs), "Training"):
         rate = training.learning_rate * (1.0 - 0.9 * turn / max(training.n_epochs, 1))
         met.append(
             kernels.epoch(
-                *(X.indptr, X.indices, X.data, Y.indptr, Y.indices, rng.permutation(pairs)),
+                *(X.indptr, X.indices, X.data, Y.indptr, Y.indices, rng.permutation(Y.nnz)),
                 *(weights, W, V, *squares, np.float32(rate), np.float32(training.longest)),
                 *(min(_MOST_TRIALS, max(Y.shape[1], 1)), seed, turn),
             )

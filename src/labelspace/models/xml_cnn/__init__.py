@@ -1,0 +1,1 @@
+"""XML-CNN: convolutions over the words of a text."""

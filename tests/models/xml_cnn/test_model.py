@@ -1,0 +1,92 @@
+"""XML-CNN reads words in their order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from labelspace import Tagger
+from labelspace.data import TextFeatures
+from labelspace.errors import DataError, UsageError
+from labelspace.models import XMLCNN
+from labelspace.models.xml_cnn.settings import XMLCNNSettings
+from labelspace.parameters import CorpusShape
+
+pytest.importorskip("torch")
+
+SMALL: dict[str, Any] = {"dim": 8, "n_filters": 16, "hidden": 16, "n_parts": 1, "random_state": 0}
+BITES = ["the dog bites the man", "the man bites the dog"]
+
+
+def bitten(n: int) -> tuple[list[str], list[list[str]]]:
+    """Texts with the same words, of which only the order tells who bites, with words around."""
+    random = np.random.default_rng(0)
+    others = ["one", "day", "here", "again", "loudly", "now"]
+    texts, labels = [], []
+    for _ in range(n):
+        who = int(random.integers(2))
+        before, after = (random.choice(others, size=random.integers(4)) for _ in range(2))
+        texts.append(" ".join([*before, BITES[who], *after]))
+        labels.append([["dog", "man"][who]])
+    return texts, labels
+
+
+@pytest.fixture(scope="module")
+def tagger() -> Tagger:
+    nothing_left_out = {"dropout": 0.0, "word_dropout": 0.0}
+    return Tagger("xml-cnn", **SMALL, settings=nothing_left_out).fit(*bitten(200))
+
+
+def test_the_order_of_words_tells(tagger: Tagger) -> None:
+    texts, labels = bitten(300)
+    assert tagger.score(texts[200:], labels[200:]) > 0.97
+    plain = Tagger("one-vs-all").fit(texts[:200], labels[:200])
+    assert plain.score(texts[200:], labels[200:]) < 0.8  # bags of words are all the same
+
+
+def test_a_saved_tagger_answers_alike(tagger: Tagger, tmp_path: Path) -> None:
+    tagger.save(tmp_path / "model")
+    again = Tagger.load(tmp_path / "model")
+    assert again.tag(BITES[0], k=2) == tagger.tag(BITES[0], k=2)
+
+
+def test_unknown_words_and_empty_texts_get_an_answer(tagger: Tagger) -> None:
+    texts = ["", "unheard of", BITES[1]]
+    together = tagger.predict_topk(texts, 2)
+    assert np.all(together.labels >= 0)
+    alone = tagger.predict_topk(texts[2:], 2)
+    assert np.array_equal(alone.labels[0], together.labels[2])
+    assert np.allclose(alone.scores[0], together.scores[2], atol=1e-5)
+
+
+def test_the_loss_falls(tagger: Tagger) -> None:
+    losses = tagger.estimator_.history_["loss"]
+    assert losses[-1] < 0.5 * losses[0]
+
+
+def test_rows_of_features_are_bags_of_words() -> None:
+    texts, labels = bitten(60)
+    X = TextFeatures().fit_transform(texts)
+    model = XMLCNN(**SMALL, settings={"min_steps": 5}).fit(X, labels)
+    assert model.rows_ is not None
+    assert model.network_.word_vectors.shape[0] == X.shape[1]
+
+
+def test_what_cannot_be_read_is_an_error() -> None:
+    with pytest.raises(DataError, match="no word numbers"):
+        XMLCNN(reads="sequences").fit(csr_matrix([[0.5, 0.2], [0.1, 0.3]]), [["a"], ["b"]])
+    with pytest.raises(UsageError, match="widths"):
+        XMLCNN(widths=(0, 2)).fit([[1, 2], [2, 1]], [["a"], ["b"]])
+    with pytest.raises(UsageError, match="encoder"):
+        Tagger("xml-cnn", encoder=lambda texts: np.ones((len(texts), 2))).fit(*bitten(4))
+
+
+def test_presets_differ() -> None:
+    shape = CorpusShape(1000, 500, 3000)
+    paper = XMLCNNSettings.for_corpus("paper", shape)
+    assert (paper.widths, paper.n_parts, paper.dim, paper.n_sampled) == ((2, 4, 8), 8, 300, 3000)
+    assert XMLCNNSettings.for_corpus("best", shape).dim == 128
