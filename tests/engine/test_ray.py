@@ -1,0 +1,203 @@
+"""A Ray cluster of two nodes with a core each: the same bytes, whoever is killed and when."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labelspace import engine
+from labelspace.errors import EngineError
+from tests.conftest import PROJECT
+from tests.engine.ray_nodes import Cluster, cluster, kill_node
+
+pytest.importorskip("ray", reason="needs Ray: pip install 'labelspace[cluster]'")
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.skipif(not Path("/proc").is_dir(), reason="nodes are found in /proc"),
+]
+WITHIN = 300  # seconds
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Cluster]:
+    # Paths of sockets have to be short.
+    with (
+        tempfile.TemporaryDirectory(prefix="ray", dir="/tmp", ignore_cleanup_errors=True) as folder,
+        cluster(Path(folder)) as made,
+    ):
+        yield made
+
+
+def driver(nodes: Cluster, *arguments: str, how: dict[str, Any] | None) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.engine.driver", *arguments, json.dumps(how)]
+    # Ray makes a group of its own for a driver; a new session is what can be killed as a whole.
+    return subprocess.Popen(
+        command, env=nodes.env, cwd=PROJECT, stdout=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def finished(process: subprocess.Popen[str]) -> dict[str, Any]:
+    try:
+        told, _ = process.communicate(timeout=WITHIN)
+    finally:
+        process.kill()  # or the next test would wait for what this one asked for
+    assert process.returncode == 0
+    return json.loads(told.splitlines()[-1])
+
+
+def wait_until(is_true: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    ends = time.monotonic() + WITHIN
+    while not is_true():
+        assert time.monotonic() < ends
+        assert process.poll() is None, "it was over before it could be disturbed"
+        time.sleep(0.05)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+
+
+def on_ray(nodes: Cluster, workdir: Path) -> dict[str, Any]:
+    return {"name": "ray", "address": nodes.address, "workdir": str(workdir)}
+
+
+def test_the_default_is_the_same_bytes_on_a_cluster(nodes, tmp_path) -> None:
+    alone = driver(nodes, "train", "labelspace", "planted", str(tmp_path / "alone"), how=None)
+    how = on_ray(nodes, tmp_path / "work")
+    apart = driver(nodes, "train", "labelspace", "planted", str(tmp_path / "apart"), how=how)
+    finished(alone)
+    assert finished(apart)["n_blocks_done"] > 2
+    assert content(tmp_path / "apart") == content(tmp_path / "alone")
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("corpus", ["bibtex", "wordnet"])
+@pytest.mark.parametrize("method", ["labelspace", "one-vs-all", "annexml"])
+def test_real_corpora_are_the_same_bytes_on_a_cluster(
+    nodes, method, corpus, corpora, tmp_path
+) -> None:
+    path = str(min((corpora / corpus).glob("train*.txt*")))
+    finished(driver(nodes, "train", method, path, str(tmp_path / "alone"), how=None))
+    how = on_ray(nodes, tmp_path / "work")
+    finished(driver(nodes, "train", method, path, str(tmp_path / "apart"), how=how))
+    assert content(tmp_path / "apart") == content(tmp_path / "alone")
+
+
+def test_a_node_killed_in_training_costs_nothing_but_time(nodes, tmp_path) -> None:
+    finished(driver(nodes, "train", "annexml", "planted", str(tmp_path / "alone"), how=None))
+    work = tmp_path / "work"
+    how = on_ray(nodes, work)
+    apart = driver(nodes, "train", "annexml", "planted", str(tmp_path / "apart"), how=how)
+    wait_until(lambda: any(work.glob("train-learner-*.block")), apart)
+    kill_node(nodes.nodes.pop())
+    finished(apart)
+    assert content(tmp_path / "apart") == content(tmp_path / "alone")
+    nodes.add()
+    nodes.wait_for(2)
+
+
+def test_a_killed_driver_goes_on_and_does_no_block_twice(nodes, tmp_path) -> None:
+    work = tmp_path / "work"
+    how = on_ray(nodes, work)
+    first = driver(nodes, "train", "annexml", "planted", str(tmp_path / "model"), how=how)
+    wait_until(lambda: len(list(work.glob("train-learner-*.block"))) > 1, first)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.communicate()
+    assert not (tmp_path / "model").exists()
+    kept = {block.name: block.stat().st_mtime_ns for block in work.glob("*.block")}
+    told = finished(driver(nodes, "train", "annexml", "planted", str(tmp_path / "model"), how=how))
+    after = {block.name: block.stat().st_mtime_ns for block in work.glob("*.block")}
+    assert kept.items() <= after.items()
+    assert told["n_blocks_found"] >= 2
+    assert told["n_blocks_done"] + told["n_blocks_found"] == len(list(work.glob("*-0*.block")))
+
+
+def test_a_node_killed_in_tagging_loses_no_row(nodes, tmp_path) -> None:
+    from labelspace import Tagger
+
+    texts = [f"{colour} {thing}" for colour in ("red", "green") for thing in ("ball", "cube")]
+    Tagger("one-vs-all").fit(texts, [text.split() for text in texts]).save(tmp_path / "model")
+    lines = [json.dumps({"text": f"a {texts[i % 4]} {i}", "n": i}) for i in range(4000)]
+    (tmp_path / "big.jsonl").write_text("\n".join(lines) + "\n")
+    source = str(tmp_path / "model"), str(tmp_path / "big.jsonl")
+    finished(driver(nodes, "tag", *source, str(tmp_path / "alone"), how={"name": "threads"}))
+    out = tmp_path / "apart"
+    how = on_ray(nodes, tmp_path / "work")
+    apart = driver(nodes, "tag", *source, str(out), how=how)
+    wait_until(lambda: len(list(out.glob("part-*"))) > 3, apart)
+    kill_node(nodes.nodes.pop())
+    finished(apart)
+    parts = {name: text for name, text in content(out).items() if name.startswith("part-")}
+    assert len(parts) > 20
+    assert parts == {
+        name: text for name, text in content(tmp_path / "alone").items() if name in parts
+    }
+    tagged = b"".join(parts[name] for name in sorted(parts)).splitlines()
+    assert [json.loads(line)["n"] for line in tagged] == list(range(4000))
+    nodes.add()
+    nodes.wait_for(2)
+
+
+def test_a_node_killed_in_serving_shards_loses_no_label(nodes, tmp_path) -> None:
+    made = (
+        "import sys; from pathlib import Path; import ray\n"
+        "from labelspace import Tagger\n"
+        "from labelspace.models import OneVsAll\n"
+        "from labelspace.sharding import write_shards\n"
+        "from tests.planted import planted_corpus; from tests.small import small\n"
+        "X, Y = planted_corpus(); whole = small(OneVsAll).fit(X, Y)\n"
+        "write_shards(whole, Path(sys.argv[1]), 4, holders='ray')\n"
+        "ray.init(sys.argv[2], logging_level='error')\n"
+        "sharded = Tagger.load(sys.argv[1])\n"
+        "for word in ('before', 'after'):\n"
+        "    same = (sharded.predict_topk(X, 5).labels == whole.predict_topk(X, 5).labels).all()\n"
+        "    print(word, same, sharded.estimator_.missing_shards_, flush=True)\n"
+        "    sys.stdin.readline()\n"
+    )
+    command = [sys.executable, "-c", made, str(tmp_path / "model"), nodes.address]
+    with subprocess.Popen(
+        command, env=nodes.env, cwd=PROJECT, text=True, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as asking:  # fmt: skip
+        assert asking.stdin is not None
+        assert asking.stdout is not None
+        assert next(line for line in asking.stdout if "before" in line) == "before True []\n"
+        kill_node(nodes.nodes.pop())
+        nodes.add()
+        asking.stdin.write("on\n")
+        asking.stdin.flush()
+        assert next(line for line in asking.stdout if "after" in line) == "after True []\n"
+        asking.communicate("on\n", timeout=WITHIN)
+    nodes.wait_for(2)
+
+
+def test_a_cluster_that_is_not_there_is_told_in_a_sentence(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+
+    def refuse(**options: Any) -> None:
+        raise ConnectionError("Failed to connect to Ray cluster at 127.0.0.1:1")
+
+    monkeypatch.setattr("ray.init", refuse)
+    with pytest.raises(EngineError, match=r"cluster at 127\.0\.0\.1:1 cannot be reached"):
+        engine.using("ray", address="127.0.0.1:1", workdir=tmp_path).__enter__()
+
+
+def test_other_versions_of_the_cluster_are_told_in_a_sentence(monkeypatch, tmp_path) -> None:
+    def refuse(**options: Any) -> None:
+        raise RuntimeError("Version mismatch: The cluster was started with:\n  Ray: 2.9.0")
+
+    monkeypatch.setattr("ray.init", refuse)
+    with pytest.raises(EngineError, match="are not those of the cluster at auto: install the same"):
+        engine.using("ray", address="auto", workdir=tmp_path).__enter__()
