@@ -5,10 +5,10 @@ of two profiles says how alike two labels are. From it follow each label's neare
 parent: of all labels that are more frequent, the one most like it. In a corpus with a hierarchy
 (a law about apples is also one about fruit) parents found so are mostly the true ones.
 
-The tree of the labels' parents is laid out like a Poincaré disk: each label gets a slice of the
-angle of its parent's slice, as large as its subtree, and lies the further from the middle the
-rarer it is, with as many labels in each ring as it has room for. So a label is near its kin, and
-the layout takes no more than a few passes over the labels and is the same every time.
+Labels are laid out by their neighbourhoods (``label_layout``), beginning with the tree of their
+parents, which also serves where labels are few. The tree is laid out like a Poincaré disk: each
+label gets a slice of the angle of its parent's slice, as large as its subtree, and lies the further
+from the middle the rarer it is, with as many labels in each ring as it has room for.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
 from labelspace.base import LabelRanker
+from labelspace.label_layout import neighbourhood_layout
 from labelspace.topk import topk_csr
 
-N_NEAREST = 8
+N_NEAREST = 10
+FEW = 50  # labels below which their tree is drawn
 NO_PARENT = -1
 # Profiles compared at a time: bounds the memory of a block of similarities.
 BLOCK = 1024
@@ -36,8 +38,9 @@ class LabelMap(NamedTuple):
 
     Attributes
     ----------
-    kind : {"poincare", "tree"}
-        Whether the places are the model's own, in the Poincaré disk, or those of the tree.
+    kind : {"poincare", "tree", "neighbourhood"}
+        Whether the places are the model's own, in the Poincaré disk, those of the tree, or such
+        that labels lie beside those that are most like them.
     labels : ndarray of shape (n_shown,)
         Labels that have training rows, the most frequent first.
     places : ndarray of shape (n_shown, 2)
@@ -52,7 +55,8 @@ def label_map(estimator: LabelRanker, relations: Relations) -> LabelMap:
     """Return the map of a model's labels, which are related so.
 
     A model that has vectors of its labels in the Poincaré disk (``label_map_``) shows those. For
-    any other the tree of the labels' parents is laid out.
+    any other labels are laid out beside those that are like them, or, where they are few or nothing
+    tells which are alike, as the tree of their parents.
     """
     n_shown = int(np.count_nonzero(relations.counts))
     labels = np.argsort(relations.rank)[:n_shown]
@@ -62,7 +66,15 @@ def label_map(estimator: LabelRanker, relations: Relations) -> LabelMap:
     # A parent is more frequent than its child, so that it is shown if the child is.
     parent = relations.parent[labels]
     by_rank = np.where(parent == NO_PARENT, NO_PARENT, relations.rank[parent])
-    return LabelMap("tree", labels, tree_positions(by_rank, np.arange(n_shown)))
+    places = tree_positions(by_rank, np.arange(n_shown))
+    near = relations.nearest[labels]
+    near = np.where(near >= 0, relations.rank[near], -1)
+    near = np.where(near < n_shown, near, -1)
+    if n_shown < FEW or not (near >= 0).any():
+        return LabelMap("tree", labels, places)
+    return LabelMap(
+        "neighbourhood", labels, neighbourhood_layout(near, np.asarray(places, dtype=np.float64))
+    )
 
 
 def label_profiles(estimator: LabelRanker) -> csr_matrix | None:

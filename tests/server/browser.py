@@ -23,6 +23,7 @@ OPTIONS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--enable-unsafe-swiftshader",  # WebGL without a graphics card
     "--window-size=1280,900",
 )
 
@@ -134,8 +135,9 @@ class Browser:
     def offline_problems(self) -> list[str]:
         """Return what the page complained about, and forget it."""
         told = [entry["message"] for entry in self.driver.get_log("browser")]
-        # Said of the tests' own look at the pixels, and of a test that is quicker than the page.
-        ours = ("willReadFrequently", "Autofocus processing was blocked")
+        # Said of the tests' own look at the pixels, of a test that is quicker than the page, and
+        # of a machine without a graphics card.
+        ours = ("willReadFrequently", "Autofocus processing was blocked", "GPU stall", "WebGL")
         return [message for message in told if not any(one in message for one in ours)]
 
     def save_picture(self, path: Path) -> None:

@@ -26,50 +26,61 @@ def main(model: Path, texts: Path) -> None:
     try:
         browser.set_size(1280, 860)
         browser.open(server.address)
+        _keep(browser, "page-empty")
         browser.type("#text", TEXT)
         browser.wait(lambda: browser.elements("#tags .tag"))
         time.sleep(1)
         browser.click(".tag:nth-child(2) .tag-name")
         browser.wait(lambda: browser.elements(".why .neighbour"))
-        time.sleep(0.3)
-        browser.save_picture(ASSETS / "page-text.png")
-
+        _keep(browser, "page-text")
         browser.click(".tag:nth-child(2) .tag-name")
         browser.click(".tag:nth-child(1) .accept")
-        browser.click(".tag:nth-child(2) .accept")
         browser.click(".tag:nth-child(3) .reject")
         browser.type("#token", TOKEN)
-        browser.type("#add", "spline")
-        browser.wait(lambda: browser.elements("#suggestions li"))
-        time.sleep(0.3)
-        browser.save_picture(ASSETS / "page-teach.png")
-
-        browser.click("#tab-file")
-        browser.element("#file").send_keys(str(texts.resolve()))
-        browser.wait(lambda: browser.element("#tag-rows").is_displayed())
-        browser.click("#tag-rows")
-        browser.wait(lambda: "Done" in browser.text("job-status"))
-        browser.save_picture(ASSETS / "page-file.png")
-
-        browser.click("#tab-map")
-        browser.wait(lambda: browser.element("#canvas").get_attribute("data-drawn"))
-        time.sleep(1)
-        browser.save_picture(ASSETS / "page-map.png")
-        browser.set_dark(True)
-        browser.type("#map-search", "interpolate")
-        browser.wait(lambda: browser.elements("#map-found button"))
-        browser.click("#map-text-go")
-        time.sleep(1.5)
-        browser.save_picture(ASSETS / "page-map-near.png")
-
+        browser.click("#learn")
+        browser.wait(lambda: browser.element("#lesson").is_displayed(), 120)
+        _keep(browser, "page-teach")
         browser.set_size(390, 844, phone=True)
-        browser.click("#tab-text")
-        time.sleep(0.5)
         browser.run("window.scrollTo(0, 0)")
-        browser.save_picture(ASSETS / "page-phone.png")
+        _keep(browser, "page-phone")
+        browser.set_size(1280, 860)
+        _file_and_review(browser, texts)
+        _map(browser)
     finally:
         browser.quit()
         server.kill()
+
+
+def _file_and_review(browser: Browser, texts: Path) -> None:
+    browser.click("#tab-file")
+    browser.element("#file").send_keys(str(texts.resolve()))
+    browser.wait(lambda: browser.element("#tag-rows").is_displayed())
+    browser.click("#tag-rows")
+    browser.wait(lambda: "Done" in browser.text("job-status"), 120)
+    _keep(browser, "page-file")
+    browser.click("#tab-review")
+    browser.type("#reviewer", "Ada")
+    browser.click("#tab-file")
+    browser.click("#review-rows")
+    browser.wait(lambda: browser.element("#review-desk").is_displayed(), 120)
+    browser.press("y")
+    browser.wait(lambda: browser.elements("#row-tags .accept[aria-pressed=true]"))
+    _keep(browser, "page-review")
+
+
+def _map(browser: Browser) -> None:
+    browser.click("#tab-map")
+    browser.wait(lambda: browser.element("#canvas").get_attribute("data-drawn"), 200)
+    _keep(browser, "page-map")
+    browser.set_dark(True)
+    browser.click("#map-text-go")
+    time.sleep(1)
+    _keep(browser, "page-map-near")
+
+
+def _keep(browser: Browser, name: str) -> None:
+    time.sleep(0.6)
+    browser.save_picture(ASSETS / f"{name}.png")
 
 
 if __name__ == "__main__":

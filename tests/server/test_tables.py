@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tempfile
 import zipfile
 from typing import Any
 
@@ -126,3 +127,15 @@ def test_the_model_says_what_the_page_can_offer(client):
     told = client.get("/v1/model").json()
     assert (told["languages"], told["has_broader"]) == ([], False)
     assert isinstance(told["workbooks"], bool)
+
+
+@pytest.mark.parametrize("last", [[1], "no row"], ids=["too long", "a bad line"])
+def test_a_workbook_that_is_given_up_leaves_no_file(client_of, folder, tmp_path, monkeypatch, last):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    client = client_of(folder, limits=Limits(file_time=0.2 if last == [1] else 60))
+    rows = (json.dumps(list(range(100))) + "\n") * (20_000 if last == [1] else 600)
+    answer = client.post("/v1/workbook", content=rows + json.dumps(last), headers=LINES)
+    assert answer.status_code == (503 if last == [1] else 422)
+    assert ("takes too long to write" in answer.text) == (last == [1])
+    assert list((tmp_path / "temporary").iterdir()) == []

@@ -78,3 +78,16 @@ def test_rows_are_taught_by_key(client):
     answer = client.post("/v1/learn", json={"rows": [row]}, headers=headers)
     assert answer.status_code == 422
     assert "2 labels are called 'bank'" in answer.text
+
+
+def test_rules_and_thresholds_of_single_labels(client):
+    text = "roses in the bank of the river"
+
+    def keys(**rules: Any) -> set[str]:
+        return {label["key"] for label in tag(client, text=text, k=4, **rules)}
+
+    assert keys(allow=["below:plant"]) == {"k.plant", "k.rose"}
+    assert keys(exclude=["pattern:k.bank.*"]) == {"k.plant", "k.rose"}
+    assert "k.rose" not in keys(thresholds={"rose": 1.5})
+    assert "no collection 'x'" in tag(client, 404, text=text, allow=["collection:x"])
+    assert "no label 'tree'" in tag(client, 404, text=text, thresholds={"tree": 0.5})

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from gzip import decompress
 from multiprocessing import connection
@@ -22,10 +22,13 @@ from starlette.responses import Response
 from labelspace import __version__
 from labelspace.errors import LabelspaceError
 from labelspace.server import openapi
+from labelspace.server.annif_door import add_annif, project_id
 from labelspace.server.batch import MEDIA_TYPE as BATCH_TYPE
 from labelspace.server.batch import BatchTagger
 from labelspace.server.batcher import Batcher
 from labelspace.server.body import read_json
+from labelspace.server.description import describe
+from labelspace.server.docs_page import add_docs_page
 from labelspace.server.guard import Guard
 from labelspace.server.label_index import LabelIndex
 from labelspace.server.learning import Learning
@@ -33,10 +36,13 @@ from labelspace.server.metrics import MEDIA_TYPE, Metrics
 from labelspace.server.page import Page
 from labelspace.server.refusal import Refusal
 from labelspace.server.reload import Watcher
+from labelspace.server.review import Review
+from labelspace.server.review_routes import add_review
 from labelspace.server.schemas import LearnRequest, TagRequest
 from labelspace.server.served import Served
 from labelspace.server.settings import ServerSettings
-from labelspace.server.tables import WORKBOOK_TYPE, TableFiles, can_write_workbooks
+from labelspace.server.several import SeveralModels, settings_of_each
+from labelspace.server.tables import WORKBOOK_TYPE, TableFiles
 from labelspace.server.tagging import tag, to_json
 
 logger = logging.getLogger("labelspace.server")
@@ -55,7 +61,7 @@ def make_app(settings: ServerSettings, served: Served | None = None) -> Guard:
         The model, where it was loaded before.
     """
     if served is None:
-        served = Served.load(settings.folder, settings.n_threads)
+        served = Served.load(settings.folder, settings.n_threads, settings.encoder)
     parts = Parts(settings, served)
     app = FastAPI(
         title="labelspace",
@@ -66,21 +72,33 @@ def make_app(settings: ServerSettings, served: Served | None = None) -> Guard:
         lifespan=parts.lifespan,
         redirect_slashes=False,
     )
-    app.openapi = openapi.generator(app, parts.batcher)  # type: ignore[method-assign]
+    app.openapi = openapi.generator(app, parts.batcher, parts.projects)  # type: ignore[method-assign]
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, handler)
-    for add in (_add_tagging, _add_tables, _add_labels, _add_state):
+    for add in (_add_tagging, _add_tables, _add_labels, add_review, _add_state):
         add(app, parts)
+    add_annif(app, parts.projects, settings.limits)
     page = Page()
     app.add_route("/", page.index, methods=["GET"], include_in_schema=False)
     app.mount("/static", page)
-    return Guard(app, settings=settings, batcher=parts.batcher, metrics=parts.metrics)
+    add_docs_page(app, page)
+    return Guard(app, settings=settings, batcher=parts.batcher, metrics=parts.metrics, parts=parts)
 
 
-def from_environment() -> Guard:
+def make_apps(
+    settings: ServerSettings, served: Sequence[Served] | None = None
+) -> Guard | SeveralModels:
+    """Return the application of one model or of several."""
+    each = settings_of_each(settings)
+    loaded: list[Served | None] = [None] * len(each) if served is None else list(served)
+    apps = {one.name: make_app(one, model) for one, model in zip(each, loaded, strict=True)}
+    return SeveralModels(apps) if len(apps) > 1 else next(iter(apps.values()))
+
+
+def from_environment() -> Guard | SeveralModels:
     """Return the application of a worker process."""
     _end_with_parent()
-    return make_app(ServerSettings.from_environment())
+    return make_apps(ServerSettings.from_environment())
 
 
 def _end_with_parent() -> None:
@@ -114,6 +132,8 @@ class Parts:
         self.batches = BatchTagger(self.batcher, limits)
         self.labels = LabelIndex(self.batcher)
         self.tables = TableFiles(settings)
+        self.review = Review(settings.folder, self.batcher)
+        self.siblings = [self]
         self.is_ready = False
         try:
             self.learning.start(served)
@@ -121,6 +141,10 @@ class Parts:
             self.batcher.close()
             raise
         self.metrics.add("labelspace_model_loads_total", 1)
+
+    def projects(self) -> dict[str, Batcher]:
+        """Return what Annif's clients find: the model by the name of its folder."""
+        return {project_id(self.settings.folder.resolve().name): self.batcher}
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
@@ -153,7 +177,21 @@ def _add_tagging(app: FastAPI, parts: Parts) -> None:
         """Learn rows, which may have new labels; they are on disk when the answer comes."""
         parts.learning.check_token(request.headers.get("authorization"))
         asked = await read_json(request, LearnRequest, limit=limits.body, seconds=limits.time)
+        if asked.preview:
+            return _json(to_json(await parts.learning.preview(asked.rows)))
         return _json(to_json(await parts.learning.learn(asked.rows)))
+
+    @app.get("/v1/lessons", **openapi.LESSONS)
+    async def lessons(request: Request) -> Response:
+        """Tell how many rows were taught, and the last request, which can be undone."""
+        parts.learning.check_token(request.headers.get("authorization"))
+        return _json(to_json(await parts.learning.lessons()))
+
+    @app.post("/v1/lessons/undo", **openapi.UNDO)
+    async def undo(request: Request) -> Response:
+        """Forget the last request that was learned, as if it had never been."""
+        parts.learning.check_token(request.headers.get("authorization"))
+        return _json(to_json(await parts.learning.undo()))
 
 
 def _add_tables(app: FastAPI, parts: Parts) -> None:
@@ -204,7 +242,13 @@ def _add_state(app: FastAPI, parts: Parts) -> None:
     @app.get("/v1/model", **openapi.MODEL)
     async def model() -> Response:
         """Describe the model that is served."""
-        return _json(to_json(describe(parts)))
+        served, is_on = parts.batcher.served, parts.learning.is_on
+        return _json(to_json(describe(served, parts.settings.name, learning=is_on)))
+
+    @app.get("/v1/models", **openapi.MODELS)
+    async def models() -> Response:
+        """List the models that this server has, each with what it was trained on."""
+        return _json(to_json({"models": [_listed(one) for one in parts.siblings]}))
 
     @app.get("/healthz", **openapi.HEALTH)
     async def healthz() -> Response:
@@ -224,26 +268,9 @@ def _add_state(app: FastAPI, parts: Parts) -> None:
         return Response(parts.metrics.text(_gauges(parts)), media_type=MEDIA_TYPE)
 
 
-def describe(parts: Parts) -> dict[str, Any]:
-    """Return what is being served."""
-    served = parts.batcher.served
-    return {
-        "model": served.version,
-        "method": served.method,
-        "parameters": served.parameters,
-        "n_labels": served.n_labels,
-        "n_examples": int(served.estimator.n_examples_),
-        "n_features": int(served.estimator.n_features_in_),
-        "takes_text": served.tagger.takes_text,
-        "explains": hasattr(served.estimator, "explain"),
-        "can_learn": hasattr(served.estimator, "partial_fit"),
-        "learning": parts.learning.is_on,
-        "scores": served.scores,
-        "languages": served.catalog.languages,
-        "has_broader": served.catalog.has_broader,
-        "workbooks": can_write_workbooks(),
-        "versions": {"labelspace": __version__},
-    }
+def _listed(parts: Parts) -> dict[str, Any]:
+    told = describe(parts.batcher.served, parts.settings.name, learning=parts.learning.is_on)
+    return {name: told[name] for name in ("name", "method", "n_labels", "text_languages")}
 
 
 def _gauges(parts: Parts) -> dict[str, tuple[str, float]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -39,9 +40,16 @@ class Guard:
     """Wraps an application."""
 
     def __init__(
-        self, app: ASGIApp, *, settings: ServerSettings, batcher: Batcher, metrics: Metrics
+        self,
+        app: ASGIApp,
+        *,
+        settings: ServerSettings,
+        batcher: Batcher,
+        metrics: Metrics,
+        parts: Any = None,
     ) -> None:
-        self._app = app
+        self._app = self.inner = app
+        self.parts = parts
         self._batcher = batcher
         self._metrics = metrics
         self._local_only = settings.is_local

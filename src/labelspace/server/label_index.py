@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelspace.label_layout import regions_of
 from labelspace.label_map import LabelMap, Relations, label_map, label_profiles
 from labelspace.server.batcher import Batcher
 from labelspace.server.label_search import LabelSearch
@@ -118,8 +119,15 @@ def _found(made: _Made, label: int) -> dict[str, Any]:
 def _map_json(made: _Made, limit: int) -> bytes:
     assert made.map is not None
     shown, places = made.map.labels[:limit], made.map.places[:limit].astype(float)
+    regions = regions_of(places, made.counts[shown])
+    named = [made.names[shown[label]] for label in regions.foremost]
     answer = {
         "kind": made.map.kind,
+        "topic": regions.of_labels.tolist(),
+        "regions": [
+            {"name": name, "x": round(float(x), 5), "y": round(float(y), 5)}
+            for name, (x, y) in zip(named, regions.places, strict=True)
+        ],
         "total": len(made.names),
         "label": shown.tolist(),
         "name": [made.names[label] for label in shown],

@@ -8,7 +8,9 @@ by a crash are dropped when the file is next opened, so a request is learned who
 A model remembers how many rows of which log it has learned (``mark``), so that a row is not
 learned twice, whenever the process ends.
 
-Rows that cannot be learned again are copied to ``DIR.learned.aside.jsonl`` and passed over.
+Rows that cannot be learned again are copied to ``DIR.learned.aside.jsonl`` and passed over. The
+last request can be taken back: its rows then go to ``DIR.learned.undone.jsonl``, whose size tells
+other workers that something was.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ class LearnedLog:
     >>> import tempfile
     >>> log = LearnedLog(Path(tempfile.mkdtemp()) / "model")
     >>> with log.locked():
-    ...     log.append([{"text": "a red ball", "labels": ["red"]}])
+    ...     request = log.append([{"text": "a red ball", "labels": ["red"]}])
     >>> [[record["labels"] for record in request] for request in log.requests_after(0)]
     [[['red']]]
     """
@@ -52,6 +54,7 @@ class LearnedLog:
         folder = Path(os.path.abspath(folder))
         self.path = folder.parent / f"{folder.name}.learned.jsonl"
         self.aside = folder.parent / f"{folder.name}.learned.aside.jsonl"
+        self.undone = folder.parent / f"{folder.name}.learned.undone.jsonl"
         self._mended = False
         self._position = (0, 0)  # rows, bytes: where reading may go on
 
@@ -64,9 +67,10 @@ class LearnedLog:
                 self._mended = True
             yield
 
-    def append(self, records: Sequence[Record]) -> None:
-        """Write the rows of one request; they are on disk when this returns, else not there."""
-        lines = _lines(records)
+    def append(self, records: Sequence[Record]) -> str:
+        """Write the rows of a request, on disk when this returns, else not there; return its id."""
+        request = uuid.uuid4().hex[:12]
+        lines = _lines(records, request)
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             size = os.fstat(descriptor).st_size
@@ -83,6 +87,48 @@ class LearnedLog:
                 raise
         finally:
             os.close(descriptor)
+        return request
+
+    def last_request(self) -> list[Record]:
+        """Return the rows of the request that was learned last, if there is any."""
+        found: list[Record] = []
+        self._position = (0, 0)
+        for request in self.requests_after(0):
+            found = request
+        return found
+
+    def take_back(self, request: Sequence[Record]) -> None:
+        """Take the rows of the last request out of the log, and keep them beside it."""
+        lines = _as_json(request)
+        with open(self.undone, "ab") as file:
+            file.write(lines)
+            folders.flush(file)
+        with open(self.path, "r+b") as file:
+            file.seek(-len(lines), os.SEEK_END)
+            if file.read() != lines:
+                raise DataError(f"{self.path} does not end with its last request.")
+            file.truncate(self.size - len(lines))
+            folders.flush(file)
+        self._position = (0, 0)
+
+    @property
+    def n_undone(self) -> int:
+        """Bytes of what was taken back: another number means that something was."""
+        return self.undone.stat().st_size if self.undone.exists() else 0
+
+    def holds(self, model: Any) -> bool:
+        """Tell whether the log still has all that ``model`` has learned of it."""
+        taught = self.taught(model)
+        if not taught.rows:
+            return not getattr(model, _MARK, {}).get("rows")
+        self._position = (0, 0)
+        n_rows = 0
+        for request in self.requests_after(0):
+            n_rows += len(request)
+            if n_rows == taught.rows:
+                last = getattr(model, _MARK).get("last")
+                return last is None or last == request[-1]["request"]
+        return False
 
     def requests_after(self, n_rows: int) -> Iterator[list[Record]]:
         """Yield the rows after the first ``n_rows``, those of a request together."""
@@ -133,10 +179,13 @@ class LearnedLog:
             file.write(lines)
             folders.flush(file)
 
-    def mark(self, model: Any, n_rows: int, n_labels: int) -> None:
-        """Let ``model`` remember that it has learned so many more rows and new labels."""
+    def mark(self, model: Any, n_rows: int, n_labels: int, last: str | None = None) -> None:
+        """Let ``model`` remember that it has learned so many more rows and new labels.
+
+        ``last`` is the request that they came with.
+        """
         before = self.taught(model)
-        after = {"rows": before.rows + n_rows, "labels": before.labels + n_labels}
+        after = {"rows": before.rows + n_rows, "labels": before.labels + n_labels, "last": last}
         setattr(model, _MARK, {"first": self._first_request(), **after})
 
     def n_learned(self, model: Any) -> int:
@@ -154,7 +203,7 @@ class LearnedLog:
     @staticmethod
     def size_of(records: Sequence[Record]) -> int:
         """Return the bytes that rows take in the file."""
-        return len(_lines(records))
+        return len(_lines(records, "0" * 12))
 
     @property
     def size(self) -> int:
@@ -209,9 +258,8 @@ class LearnedLog:
             os.truncate(self.path, whole)
 
 
-def _lines(records: Sequence[Record]) -> bytes:
+def _lines(records: Sequence[Record], request: str) -> bytes:
     """Return the rows of a new request, as they stand in the file."""
-    request = uuid.uuid4().hex[:12]
     return _as_json(
         [
             {**record, "request": request, "part": [at, len(records)]}
@@ -234,13 +282,18 @@ def _is_row(record: Any) -> bool:
         return False
     if not 1 <= part[0] <= part[1] or not isinstance(labels, list):
         return False
-    if not all(_is_count(label) or (isinstance(label, str) and label) for label in labels):
+    rejected = record.get("rejected") or []
+    if not isinstance(rejected, list) or not all(map(_is_label, labels + rejected)):
         return False
     text, features = record.get("text"), record.get("features")
     if features is None:
         return isinstance(text, str)
     pairs = list(features.items()) if isinstance(features, dict) else features
     return text is None and isinstance(pairs, list) and all(map(_is_feature, pairs))
+
+
+def _is_label(label: Any) -> bool:
+    return _is_count(label) or (isinstance(label, str) and bool(label))
 
 
 def _is_feature(pair: Any) -> bool:

@@ -9,6 +9,9 @@ copy is forgotten.
 So every worker learns all rows in the order of the log, request by request as they were first
 learned, and a row that was answered for is on disk. Now and then the model folder itself is saved
 ("folded"), so that a start has little to learn again.
+
+The last few states are kept, so that the last request can be undone: it is taken out of the log,
+the state before it is served again, and workers that have learned it go back as well.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import hmac
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,18 +29,20 @@ from labelspace import threads
 from labelspace.errors import LabelspaceError
 from labelspace.server.batcher import Batcher
 from labelspace.server.learned_log import LearnedLog, Record
+from labelspace.server.lessons import changed_tags, learn_records, records_of, told_of
 from labelspace.server.metrics import Metrics
 from labelspace.server.quota import check_quota
 from labelspace.server.refusal import Refusal, overloaded
-from labelspace.server.schemas import LearnRow, Row
+from labelspace.server.schemas import LearnRow
 from labelspace.server.served import Served, identity_of, version_of
 from labelspace.server.settings import ServerSettings
+from labelspace.server.trial_rows import TrialRows
 from labelspace.store import folders
 
-# A model whose labels are numbers gets no column further than this beyond its last.
-MAX_GAP = 1000
-
 logger = logging.getLogger("labelspace.server")
+
+# States of the model before each of the last requests, to go back to.
+N_STATES = 5
 
 
 class Learning:
@@ -52,7 +58,11 @@ class Learning:
         self._working = threading.Lock()
         self._n_lessons = 0
         self._log_size = self._log.size
+        self._n_undone = self._log.n_undone
+        self._states: deque[Served] = deque(maxlen=N_STATES)
+        self._trial_rows: TrialRows | None = None
         self._n_unsaved = 0
+        self._n_saved = 0  # rows of the log that the model folder has learned
         self._last = time.monotonic()
 
     @property
@@ -76,20 +86,35 @@ class Learning:
 
     async def learn(self, rows: Sequence[LearnRow]) -> dict[str, Any]:
         """Learn rows, all or none; they are on disk when this returns."""
+        answer = await self._in_turn(self._learn, rows)
+        self._count(len(rows))
+        return answer
+
+    async def preview(self, rows: Sequence[LearnRow]) -> dict[str, Any]:
+        """Return what rows would change, if they were learned."""
+        return await self._in_turn(self._preview, rows)
+
+    async def undo(self) -> dict[str, Any]:
+        """Forget the last request that was learned."""
+        return await self._in_turn(self._undo)
+
+    async def lessons(self) -> dict[str, Any]:
+        """Return how many requests were learned, and the last."""
+        return await self._in_turn(self._lessons)
+
+    async def _in_turn(self, work: Any, *given: Any) -> dict[str, Any]:
         if self._n_lessons >= self._settings.limits.lessons:
             raise overloaded()
         self._n_lessons += 1
         try:
             async with self._turn:
-                answer = await asyncio.to_thread(self._learn, rows)
+                return await asyncio.to_thread(work, *given)
         finally:
             self._n_lessons -= 1
-        self._count(len(rows))
-        return answer
 
     async def look(self) -> None:
         """Learn what other workers have learned, and save the model when it is time."""
-        if self._log.size != self._log_size:
+        if self._log.size != self._log_size or self._log.n_undone != self._n_undone:
             async with self._turn:
                 n_rows = await asyncio.to_thread(self._learn_from_others)
             logger.info("Learned %d rows that another worker was taught.", n_rows)
@@ -107,6 +132,7 @@ class Learning:
     def start(self, served: Served) -> None:
         """Teach the first model what the log has beyond it, before anything is served."""
         is_shorter = self._log.match(served.estimator)
+        self._n_saved = self._log.n_learned(served.estimator)
         n_rows = self._catch_up(served)
         self._n_unsaved = n_rows
         if is_shorter:
@@ -122,55 +148,146 @@ class Learning:
 
     def _learn(self, rows: Sequence[LearnRow]) -> dict[str, Any]:
         with self._working, self._log.locked(), threads.limit(self._settings.n_threads):
-            taught = self._batcher.served.copy()
-            self._catch_up(taught)
-            records = self._records(taught, rows)
+            taught = self._caught_up()
+            records = records_of(taught, rows)
             n_new = check_quota(self._settings.limits, self._log, taught, records)
-            n_labels = taught.n_labels
-            _learn_records(taught, records)
+            before = taught.copy()
+            learn_records(taught, records)
             try:
-                self._log.append(records)
+                request = self._log.append(records)
             except OSError as error:
                 logger.error("%s could not be written: %s", self._log.path, error)
                 raise Refusal(
                     503, "The rows could not be written to disk, so they were not learned."
                 ) from None
-            self._log.mark(taught.estimator, len(records), n_new)
+            self._states.append(before)
+            self._log.mark(taught.estimator, len(records), n_new, request)
             self._log_size = self._log.size
             self._batcher.replace(taught)
-            return {
-                "learned": len(records),
-                "new_labels": [taught.name(label) for label in range(n_labels, taught.n_labels)],
-                "n_examples": int(taught.estimator.n_examples_),
-                "n_labels": taught.n_labels,
+            return told_of(taught, before.n_labels, len(records))
+
+    def _preview(self, rows: Sequence[LearnRow]) -> dict[str, Any]:
+        with self._working, self._log.locked(), threads.limit(self._settings.n_threads):
+            before = self._caught_up()
+            self._batcher.replace(before)
+            if self._trial_rows is None:
+                self._trial_rows = TrialRows(self._settings.held_out_path, before)
+            taught = before.copy()
+            learn_records(taught, records_of(taught, rows))
+            changes = self._trial_rows.changes(before, taught)
+            told = {"changes": changes, "tags": changed_tags(before, taught, rows[0])}
+            return {**told_of(taught, before.n_labels, 0), **told}
+
+    def _undo(self) -> dict[str, Any]:
+        with self._working, self._log.locked(), threads.limit(self._settings.n_threads):
+            now = self._caught_up()
+            request = self._log.last_request()
+            if not request:
+                raise Refusal(409, "There is no lesson to undo.")
+            before = self._state_before(now, len(request))
+            if before is None:
+                raise Refusal(
+                    409,
+                    "The last lesson was learned before the server was started, so that it cannot "
+                    "be undone any more.",
+                )
+            restored = before.copy()
+            restored.identity, restored.version = now.identity, now.version
+            self._batcher.replace(restored)
+            if self._n_saved > self._log.n_learned(restored.estimator):
+                # First the folder: it must not know what the log does not.
+                self._save_folder()
+            self._log.take_back(request)
+            self._n_undone, self._log_size = self._log.n_undone, self._log.size
+            self._states.remove(before)
+            return {**self._described(restored), "undone": len(request)}
+
+    def _lessons(self) -> dict[str, Any]:
+        with self._working, self._log.locked():
+            return self._described(self._batcher.served)
+
+    def _described(self, served: Served) -> dict[str, Any]:
+        request = self._log.last_request()
+        last = None
+        if request:
+            can_undo = self._state_before(served, len(request)) is not None
+            last = {
+                "rows": len(request),
+                "text": (request[0].get("text") or "")[:200] or None,
+                "labels": request[0]["labels"],
+                "rejected": request[0].get("rejected"),
+                "can_undo": can_undo,
             }
+        return {
+            "n": self._log.n_learned(served.estimator),
+            "n_examples": int(served.estimator.n_examples_),
+            "n_labels": served.n_labels,
+            "last": last,
+        }
+
+    def _state_before(self, served: Served, n_rows: int) -> Served | None:
+        """Return the state that had not learned the last ``n_rows`` yet, if it is kept."""
+        wanted = self._log.n_learned(served.estimator) - n_rows
+        for state in reversed(self._states):
+            if self._log.n_learned(state.estimator) == wanted:
+                return state
+        return None
+
+    def _caught_up(self) -> Served:
+        """Return a copy of what is served that has learned what the log has, and nothing else."""
+        served = self._batcher.served
+        if self._log.n_undone != self._n_undone:
+            served = self._without_undone(served)
+            self._n_undone = self._log.n_undone
+        taught = served.copy()
+        self._catch_up(taught)
+        return taught
+
+    def _without_undone(self, served: Served) -> Served:
+        """Return the newest state of which the log has all."""
+        while not self._log.holds(served.estimator):
+            if not self._states:
+                told = self._settings
+                return Served.load(told.folder, told.n_threads, told.encoder)
+            identity, version = served.identity, served.version
+            served = self._states.pop().copy()
+            served.identity, served.version = identity, version
+        return served
 
     def _learn_from_others(self) -> int:
-        with self._working, threads.limit(self._settings.n_threads):
-            # Looked at before reading: what is written meanwhile is for the next time.
+        # Locked, so that what another worker takes back is not seen half taken back.
+        with self._working, self._log.locked(), threads.limit(self._settings.n_threads):
             size = self._log.size
-            taught = self._batcher.served.copy()
-            n_rows = self._catch_up(taught)
+            n_before = self._log.n_learned(self._batcher.served.estimator)
+            taught = self._caught_up()
             self._batcher.replace(taught)
             self._log_size = size
-            return n_rows
+            return max(0, self._log.n_learned(taught.estimator) - n_before)
 
     def _adopt(self, served: Served) -> None:
         with self._working:
             is_shorter = self._log.match(served.estimator)
+            self._states.clear()
+            self._trial_rows = None
+            self._n_saved = self._log.n_learned(served.estimator)
             self._catch_up(served)
             self._batcher.replace(served)
         if is_shorter:
             self._save()
 
     def _save(self) -> None:
+        with self._working:
+            self._save_folder()
+
+    def _save_folder(self) -> None:
         folder = self._settings.folder
         try:
-            with self._working, folders.locked(folder):
+            with folders.locked(folder):
                 served = self._batcher.served
                 if identity_of(folder) == served.identity:
                     served.tagger.save(folder)
                     served.identity, served.version = identity_of(folder), version_of(folder)
+                    self._n_saved = self._log.n_learned(served.estimator)
                     logger.info("Saved %s with %d learned rows.", folder, self._n_unsaved)
             self._n_unsaved = 0
         except (OSError, LabelspaceError) as error:
@@ -195,14 +312,16 @@ class Learning:
                     # The rows stay in the log, for this model's successor.
                     logger.warning("Rows of %s are not learned: %s", self._log.path, why)
                     return 0
-                n_labels = served.n_labels
+                n_labels, before = served.n_labels, served.copy()
                 try:
-                    _learn_records(served, request)
+                    learn_records(served, request)
+                    self._states.append(before)
                 except (MemoryError, OSError):
                     raise
                 except Exception as error:
                     self._set_aside(request, n_rows, error)
-                self._log.mark(served.estimator, len(request), served.n_labels - n_labels)
+                n_new = served.n_labels - n_labels
+                self._log.mark(served.estimator, len(request), n_new, request[-1]["request"])
                 n_rows += len(request)
         return n_rows - n_before
 
@@ -217,70 +336,3 @@ class Learning:
             error.sentence if isinstance(error, Refusal) else f"{type(error).__name__}: {error}",
             self._log.aside,
         )
-
-    def _records(self, served: Served, rows: Sequence[LearnRow]) -> list[Record]:
-        """Return rows as the log has them, or refuse what the model cannot learn."""
-        if why := served.tagger.why_it_cannot_learn():
-            raise Refusal(409, why)
-        if not served.tagger.takes_text and any(row.text is not None for row in rows):
-            raise Refusal(422, "This model was trained on features: give 'features', not 'text'.")
-        return [_record(row, _labels(served, row.labels)) for row in rows]
-
-
-def _record(row: LearnRow, labels: list[Any]) -> Record:
-    if row.text is not None:
-        return {"text": row.text, "labels": labels}
-    return {"features": row.features, "labels": labels}
-
-
-def _labels(served: Served, labels: Sequence[int | str]) -> list[Any]:
-    """Return labels as the log has them: names, or numbers where the model has no names.
-
-    A name that several labels have is logged as the key of the one that is meant.
-    """
-    known = served.tagger.labels_
-    has_names = known.names is not None
-    told: list[Any] = []
-    for label in labels:
-        column = served.found(label)
-        if column is not None:
-            told.append(_logged(served, column) if has_names else column)
-        elif has_names and isinstance(label, str) and label.strip():
-            told.append(label.strip())
-        elif has_names:
-            raise Refusal(404, f"There is no label '{label}': see GET /v1/labels?q=.")
-        else:
-            told.append(_new_number(served, label))
-    return list(dict.fromkeys(told))
-
-
-def _logged(served: Served, column: int) -> str:
-    name, key = served.tagger.labels_.name(column), served.catalog.key(column)
-    if len(served.tagger.labels_.find_all(name)) == 1:
-        return name
-    if key is None:
-        raise Refusal(422, f"Several labels are called '{name[:80]}', and none has a key.")
-    return key
-
-
-def _new_number(served: Served, label: int | str) -> int:
-    number = int(label) if str(label).isascii() and str(label).isdigit() else -1
-    if not 0 <= number < served.n_labels + MAX_GAP:
-        raise Refusal(
-            404,
-            f"The labels of this model are numbers: a new one has to be less than "
-            f"{served.n_labels + MAX_GAP}.",
-        )
-    return number
-
-
-def _learn_records(served: Served, records: list[Record]) -> None:
-    if not records:
-        return
-    rows = [
-        Row.model_construct(text=record.get("text"), features=record.get("features"))
-        for record in records
-    ]
-    X, _ = served.features(rows)
-    labels = [record["labels"] for record in records]
-    served.tagger.learn_rows(X, labels, texts=[row.text for row in rows])

@@ -6,7 +6,7 @@ FastAPI writes all of it but for bodies of requests: the routes read and check t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from fastapi import FastAPI, Security
@@ -14,7 +14,7 @@ from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from labelspace.server import schemas
+from labelspace.server import annif_schemas, review_schemas, schemas
 from labelspace.server.batch import MEDIA_TYPE
 from labelspace.server.batcher import Batcher
 from labelspace.server.tables import WORKBOOK_TYPE
@@ -159,27 +159,98 @@ LEARN = _route(
     ),
     dependencies=[Security(HTTPBearer(scheme_name="token", auto_error=False))],
 )
+_TOKEN = [Security(HTTPBearer(scheme_name="token", auto_error=False))]
+LESSONS = _route(
+    "lessons",
+    schemas.LessonsAnswer,
+    "How many rows were taught, and the last request.",
+    *(400, 401, 403, 421, 429, 500),
+    dependencies=_TOKEN,
+)
+UNDO = _route(
+    "undoLesson",
+    schemas.LessonsAnswer,
+    "The last request is forgotten.",
+    *(400, 401, 403, 409, 421, 429, 500),
+    dependencies=_TOKEN,
+)
+_REVIEWED = (400, 401, 403, 404, 421, 422, 429, 500, 503)
+REVIEWS = _route(
+    "reviewQueues", review_schemas.ReviewQueues, "The queues.", *_REVIEWED, dependencies=_TOKEN
+)
+REVIEW_BEGIN = _route(
+    "beginReview",
+    review_schemas.ReviewState,
+    "The queue, with the model's labels.",
+    *(*_REVIEWED, 408, 409, 413, 415, 507),
+    openapi_extra=_body(
+        _ref(review_schemas.ReviewRequest),
+        {"one": {"name": "new titles", "rows": [{"text": "sort an array", "columns": {"id": 7}}]}},
+    ),
+    dependencies=_TOKEN,
+)
+REVIEW = _route(
+    "reviewQueue", review_schemas.ReviewState, "The queue.", *_REVIEWED, dependencies=_TOKEN
+)
+REVIEW_MARK = _route(
+    "markReview",
+    review_schemas.ReviewState,
+    "Marks that the client did not know.",
+    *(*_REVIEWED, 408, 413, 415, 507),
+    openapi_extra=_body(
+        _ref(review_schemas.MarksRequest),
+        {"one": {"marks": [{"row": 0, "label": "sorting", "verdict": "right", "who": "Ada"}]}},
+    ),
+    dependencies=_TOKEN,
+)
+REVIEW_EXPORT = _route(
+    "exportReview",
+    None,
+    "A line for each row: `labels`, `rejected`, `undecided`, `disagreed`, `reviewers`.",
+    *_REVIEWED,
+    content={MEDIA_TYPE: _STRING},
+    dependencies=_TOKEN,
+)
+REVIEW_REMOVE = _route(
+    "removeReview", schemas.State, "It is gone.", *_REVIEWED, dependencies=_TOKEN
+)
 LABELS = _route("findLabels", schemas.LabelsAnswer, "Labels found.", 400, 421, 422, 429, 500, 503)
 MAP = _route("map", schemas.MapAnswer, "Places of the labels.", 400, 421, 422, 429, 500, 503)
 MODEL = _route("describeModel", schemas.ModelAnswer, "What is served.", 400, 421, 500)
+MODELS = _route("listModels", review_schemas.ModelsAnswer, "The models.", 400, 421, 500)
 HEALTH = _route("isAlive", schemas.State, "Alive.", 400, 421, 500)
 READY = _route("isReady", schemas.State, "Ready.", 400, 421, 500, 503)
 METRICS = _route("metrics", None, "Counters.", 400, 421, 500, content={"text/plain": _STRING})
 
 
-def generator(app: FastAPI, batcher: Batcher) -> Callable[[], dict[str, Any]]:
-    """Return what writes the OpenAPI file of an application."""
+# What FastAPI does not find by itself.
+_MODELS: tuple[type[BaseModel], ...] = (
+    schemas.TagRequest,
+    schemas.LearnRequest,
+    review_schemas.ReviewRequest,
+    review_schemas.MarksRequest,
+    annif_schemas.SuggestBatchRequest,
+    annif_schemas.AnnifProblem,
+)
+
+
+def generator(
+    app: FastAPI, batcher: Batcher, projects: Callable[[], Iterable[str]]
+) -> Callable[[], dict[str, Any]]:
+    """Return what writes the OpenAPI file of an application; ``projects`` gives their names."""
 
     def generate() -> dict[str, Any]:
         app.openapi_schema = None  # the model may be another one by now
         described = FastAPI.openapi(app)
         _, bodies = models_json_schema(
-            [(schemas.TagRequest, "validation"), (schemas.LearnRequest, "validation")],
+            [(model, "validation") for model in _MODELS],
             ref_template=_REFERENCE,
         )
         if not batcher.served.tagger.takes_text:
             _drop_text(bodies["$defs"])
         described["components"]["schemas"].update(bodies["$defs"])
+        _name_projects(described["paths"], list(projects()))
+        _summarise(described["paths"])
         return described
 
     return generate
@@ -190,3 +261,24 @@ def _drop_text(components: dict[str, Any]) -> None:
     for name in ("TagRequest", "LearnRow"):
         components[name]["properties"].pop("text")
         components[name]["oneOf"] = [{"required": ["features"]}]
+
+
+def _name_projects(paths: dict[str, Any], projects: list[str]) -> None:
+    """Say which projects there are, so that they can be chosen from a list."""
+    for path, methods in paths.items():
+        if "{project_id}" in path:
+            for method in methods.values():
+                method["parameters"] = [
+                    {**one, "schema": {"type": "string", "enum": projects}}
+                    if one["name"] == "project_id"
+                    else one
+                    for one in method["parameters"]
+                ]
+
+
+def _summarise(paths: dict[str, Any]) -> None:
+    """Let what each route does stand beside its address, and put our own under one heading."""
+    for methods in paths.values():
+        for method in methods.values():
+            method["summary"] = method["description"].rstrip(".")
+            method.setdefault("tags", ["labelspace"])

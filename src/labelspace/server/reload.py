@@ -66,7 +66,10 @@ class Watcher:
             return
         try:
             served = await asyncio.to_thread(
-                Served.load, self._settings.folder, self._settings.n_threads
+                Served.load,
+                self._settings.folder,
+                self._settings.n_threads,
+                self._settings.encoder,
             )
             await self._learning.adopt(served)
         except Exception as error:

@@ -16,7 +16,7 @@ from typing import Any
 
 import uvicorn
 
-from labelspace.server.app import make_app
+from labelspace.server.app import make_apps
 from labelspace.server.connections import TimedProtocol
 from labelspace.server.learned_log import LearnedLog
 from labelspace.server.metrics import SHARED_FOLDER
@@ -43,11 +43,13 @@ def serve(
     sys.setswitchinterval(SWITCH_SECONDS)
     _allow_open_files(settings.limits.connections + OTHER_FILES)
     # A bad folder, or file of what was taught, is told before anything starts.
-    served = Served.load(settings.folder, settings.n_threads)
-    LearnedLog(settings.folder).check(served.estimator)
+    served = []
+    for place in map(Path, (settings.model, *settings.others)):
+        served.append(Served.load(place, settings.n_threads, settings.encoder))
+        LearnedLog(place).check(served[-1].estimator)
     threading.Thread(target=_tell, args=(settings, on_ready, open_browser), daemon=True).start()
     if settings.workers == 1:
-        uvicorn.run(make_app(settings, served), **_options(settings))
+        uvicorn.run(make_apps(settings, served), **_options(settings))
         return
     del served
     among = Path(tempfile.gettempdir())

@@ -67,11 +67,11 @@ class Served:
         self._reader = RowReader(tagger)
 
     @staticmethod
-    def load(folder: Path, n_threads: int = 1) -> Served:
+    def load(folder: Path, n_threads: int = 1, encoder: str | None = None) -> Served:
         """Load a model folder and let it rank once, so that the first request does not wait."""
         store.read_manifest(folder)  # says in a sentence what is wrong with a folder
         identity, version = identity_of(folder), version_of(folder)
-        served = Served(Tagger.load(folder), version, identity)
+        served = Served(Tagger.load(folder, encoder=encoder), version, identity)
         served.estimator.n_threads = None  # the batcher sets them once, for its whole thread
         if served.estimator.random_state is None:
             served.estimator.random_state = 0  # so that all workers learn a row alike, and again
@@ -92,6 +92,8 @@ class Served:
         rows = [Row(features=[(int(column), 0.5) for column in row]) for row in columns]
         self.rank(rows, 5)
         self.rank(rows[:1], 5)
+        if self.tagger.takes_text:
+            self.tagger.features_of([""])  # loads what it needs, such as an encoder
 
     @property
     def estimator(self) -> LabelRanker:
@@ -114,6 +116,11 @@ class Served:
         plain = (str, int, float, bool, type(None))
         given = self.estimator.get_params(deep=False)
         return {name: value for name, value in given.items() if isinstance(value, plain)}
+
+    @property
+    def takes_partial_labels(self) -> bool:
+        """Whether it learns rows of which only some labels are known."""
+        return self.estimator.takes_partial_labels
 
     @property
     def scores(self) -> str:
@@ -155,7 +162,7 @@ class Served:
         what this model cannot do a 409.
         """
         k = asked.k if "k" in asked.model_fields_set else None
-        shown = (asked.language, asked.broader, asked.allow, asked.exclude)
+        shown = (asked.language, asked.broader, asked.allow, asked.exclude, asked.thresholds)
         try:
             return self.tagger.choice(k, asked.threshold, *shown)
         except UnknownLabel as error:

@@ -63,10 +63,18 @@ class ServerSettings:
     host: str = "127.0.0.1"
     port: int = 8000
     token: str | None = None
+    encoder: str | None = None
+    """The encoder that the model learned with, where it is not one of ours."""
     workers: int = 1
     n_threads: int = 1
     """Threads of the model in each worker: for a few rows, more cost more than they bring."""
     limits: Limits = field(default_factory=Limits)
+    others: tuple[str, ...] = ()
+    """Folders of further models."""
+    shown_name: str | None = None
+    """What the model is called, where its folder's name will not do."""
+    held_out: str | None = None
+    """A corpus on which lessons are measured before they go live."""
     poll: float = 1.0
     """Seconds between two looks at the model folder and at what other workers learned."""
     fold_rows: int = 1000
@@ -78,6 +86,18 @@ class ServerSettings:
     def folder(self) -> Path:
         """The model folder."""
         return Path(self.model)
+
+    @property
+    def name(self) -> str:
+        """What the model is called: as its folder, or as that above one that is called "model"."""
+        folder = Path(os.path.abspath(self.model))
+        own = folder.parent.name if folder.name == "model" and folder.parent.name else folder.name
+        return self.shown_name or own
+
+    @property
+    def held_out_path(self) -> Path | None:
+        """The corpus on which lessons are measured."""
+        return None if self.held_out is None else Path(self.held_out)
 
     @property
     def is_local(self) -> bool:

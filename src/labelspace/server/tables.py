@@ -33,7 +33,7 @@ from labelspace.data.read import stream_table
 from labelspace.errors import DataError, UnknownFormat
 from labelspace.server.body import check_type, read_bytes
 from labelspace.server.refusal import Refusal, overloaded
-from labelspace.server.settings import ServerSettings
+from labelspace.server.settings import Limits, ServerSettings
 
 MEDIA_TYPE = "application/octet-stream"
 WORKBOOK_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -66,7 +66,7 @@ class TableFiles:
             raise Refusal(409, "Workbooks need openpyxl on the server: pip install openpyxl.")
         async with self._place():
             raw = await self._body(request)
-            return await asyncio.to_thread(_workbook, raw, self._limits.batch_rows)
+            return await asyncio.to_thread(_workbook, raw, self._limits)
 
     @asynccontextmanager
     async def _place(self) -> AsyncIterator[None]:
@@ -181,13 +181,14 @@ def _plain(cell: Any) -> Any:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
-def _workbook(raw: bytes, most: int) -> bytes:
+def _workbook(raw: bytes, limits: Limits) -> bytes:
     content = io.BytesIO()
-    write_workbook(content, _parsed_rows(raw, most))
+    write_workbook(content, _parsed_rows(raw, limits))
     return content.getvalue()
 
 
-def _parsed_rows(raw: bytes, most: int) -> Iterator[list[Any]]:
+def _parsed_rows(raw: bytes, limits: Limits) -> Iterator[list[Any]]:
+    most, ends = limits.batch_rows, time.monotonic() + limits.file_time
     for number, line in enumerate(filter(None, raw.split(b"\n")), 1):
         try:
             cells = json.loads(line)
@@ -199,4 +200,6 @@ def _parsed_rows(raw: bytes, most: int) -> Iterator[list[Any]]:
             )
         if number > most + 1:
             raise Refusal(422, f"There are more than {most:,} rows: send fewer.")
+        if number % _LOOK == 0 and time.monotonic() > ends:
+            raise Refusal(503, "The workbook takes too long to write: send fewer rows.")
         yield cells

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from labelspace.data.text.languages import detect_language
 from labelspace.server.batcher import Batcher
 from labelspace.server.schemas import TagRequest
 from labelspace.server.served import Ranked, Served
 from labelspace.server.why import explain
 from labelspace.topk import TopK
+
+MAX_UNKNOWN = 100  # words that are listed
 
 
 async def tag(asked: TagRequest, batcher: Batcher) -> bytes:
@@ -22,7 +25,21 @@ async def tag(asked: TagRequest, batcher: Batcher) -> bytes:
     else:
         ranked = await batcher.rank([asked], wanted.n_ranked)
         answer = answer_of(ranked, 0, wanted.in_terms_of(ranked.served, asked))
+    if asked.words and asked.text is not None:
+        answer["words"] = words_of(asked.text, batcher.served)
     return to_json(answer)
+
+
+def words_of(text: str, served: Served) -> dict[str, Any]:
+    """Return the language of a text, and which of its words the model does not know."""
+    found = served.tagger.known_words(text) if served.tagger.takes_text else None
+    unknown = [] if found is None else list(dict.fromkeys(found.unknown))
+    return {
+        "language": detect_language(text),
+        "n": None if found is None else len(found.words),
+        "unknown": unknown[:MAX_UNKNOWN],
+        "n_unknown": 0 if found is None else len(found.unknown),
+    }
 
 
 class LabelFilter:

@@ -1,5 +1,11 @@
 // The server's API, as the page uses it. Whatever is refused becomes an Error with its sentence.
 
+// Of several models on one server each has its own addresses.
+let base = "";
+export const use = (name) => {
+  base = `/models/${encodeURIComponent(name)}`;
+};
+
 async function answered(response) {
   if (response.ok) return response.json();
   let sentence = `The server answered ${response.status}.`;
@@ -14,7 +20,7 @@ async function answered(response) {
 
 async function fetched(path, options) {
   try {
-    return await fetch(path, options);
+    return await fetch(path.startsWith("/v1/models") ? path : base + path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error("The server cannot be reached: is it still running?");
@@ -38,13 +44,25 @@ function posted(path, body, { headers = {}, signal } = {}) {
 }
 
 export const pause = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
+export const models = () => asked("/v1/models");
 export const model = () => asked("/v1/model");
 export const tag = (body, signal) => posted("/v1/tag", body, { signal });
 export const labelMap = () => asked("/v1/map");
 export const findLabels = (query, limit, signal) =>
   asked(`/v1/labels?${new URLSearchParams({ q: query, limit })}`, { signal });
-export const learn = (rows, token) =>
-  posted("/v1/learn", { rows }, { headers: { Authorization: `Bearer ${token}` } });
+const allowed = (token) => ({ headers: { Authorization: `Bearer ${token}` } });
+export const learn = (rows, token, preview = false) =>
+  posted("/v1/learn", { rows, preview }, allowed(token));
+export const lessons = (token) => asked("/v1/lessons", allowed(token));
+export const undoLesson = (token) => asked("/v1/lessons/undo", { method: "POST", ...allowed(token) });
+export const queues = (token) => asked("/v1/review", allowed(token));
+export const beginReview = (name, rows, token) => posted("/v1/review", { name, rows }, allowed(token));
+export const reviewQueue = (queue, token, after = 0) =>
+  asked(`/v1/review/${queue}?after=${after}`, allowed(token));
+export const markReview = (queue, marks, after, token) =>
+  posted(`/v1/review/${queue}/marks`, { marks, after }, allowed(token));
+export const exportReview = async (queue, token) =>
+  (await answeredWell(`/v1/review/${queue}/rows`, allowed(token))).text();
 
 // A file as a table: lines of JSON, what it is and then its rows.
 export async function readTable(file, signal) {

@@ -1,17 +1,33 @@
-// Starts the page: views, theme, what is being served, and the two sliders that views share.
+// Starts the page: views, theme, which model is served, and which tags are wanted.
 
 import * as api from "./api.js";
 import { byId, count, element, showProblem } from "./dom.js";
 import { startFiles } from "./files.js";
 import { startMap } from "./map.js";
+import { startReview } from "./review.js";
 import { startText } from "./text.js";
 
-const VIEWS = ["text", "file", "map"];
+const VIEWS = ["text", "file", "review", "map"];
 const THEMES = ["system", "light", "dark"];
+const GOALS = { balanced: "f1", precise: "precision=0.9" };
+const MEANINGS = {
+  balanced: "As many tags as gave the best balance of precision and recall on held-out texts.",
+  precise: "Only tags so probable that 9 of 10 were right on held-out texts.",
+  all: "The most probable tags, whatever their probability.",
+};
 
-// What views tell each other: the sliders, the model, and the last text with its tags.
+// What views tell each other: the choice, the model, and the last text with its tags.
 export const shared = new EventTarget();
-Object.assign(shared, { k: 5, threshold: 0, model: null, text: "", labels: [], shown });
+Object.assign(shared, {
+  choice: "all", k: 5, model: null, models: [], text: "", labels: [], shown, wanted, readModel, useModel, show,
+});
+
+// Labels of a ranking that the choice wants.
+function wanted(labels) {
+  const least = shared.model?.goals?.[GOALS[shared.choice]];
+  if (least === undefined) return labels.slice(0, shared.k);
+  return labels.filter((label) => label.score >= least);
+}
 
 // Members of a request that say what labels are called, and which broader ones are left out.
 function shown() {
@@ -32,7 +48,7 @@ function show(view) {
     byId(`tab-${name}`).setAttribute("aria-selected", chosen);
     byId(`tab-${name}`).tabIndex = chosen ? 0 : -1;
   }
-  byId("controls").hidden = view === "map";
+  byId("controls").hidden = view === "map" || view === "review";
   if (location.hash.slice(1) !== view) history.replaceState(null, "", `#${view}`);
   showProblem(null);
   tell(`show-${view}`);
@@ -79,16 +95,33 @@ function startTheme() {
   apply();
 }
 
-function startSliders() {
+function startChoice() {
+  const k = byId("k");
   const read = () => {
-    shared.k = Number(byId("k").value);
-    shared.threshold = Number(byId("threshold").value) / 100;
-    byId("k-shown").textContent = shared.k;
-    byId("threshold-shown").textContent = `${byId("threshold").value} %`;
-    tell("sliders");
+    shared.choice = document.querySelector("[name=choice]:checked").value;
+    shared.k = Math.max(1, Math.min(50, Math.round(Number(k.value)) || 5));
+    byId("k-row").hidden = shared.choice !== "all";
+    byId("choice-meaning").textContent = MEANINGS[shared.choice];
+    tell("choice");
   };
-  byId("k").addEventListener("input", read);
-  byId("threshold").addEventListener("input", read);
+  byId("choice").addEventListener("change", () => {
+    localStorage.setItem("labelspace-choice", document.querySelector("[name=choice]:checked").value);
+    read();
+  });
+  k.addEventListener("input", read);
+  shared.addEventListener("model", () => {
+    const kept = localStorage.getItem("labelspace-choice");
+    for (const [name, goal] of Object.entries(GOALS)) {
+      const radio = document.querySelector(`[name=choice][value=${name}]`);
+      radio.disabled = !(goal in shared.model.goals);
+      radio.parentElement.title = radio.disabled
+        ? "This method's scores were not measured on held-out texts."
+        : MEANINGS[name];
+      if (radio.disabled && radio.checked) document.querySelector("[value=all]").checked = true;
+      if (!radio.disabled && (kept ?? "balanced") === name) radio.checked = true;
+    }
+    read();
+  });
   read();
 }
 
@@ -109,12 +142,39 @@ function showVocabulary({ languages, has_broader: hasBroader }) {
   byId("vocabulary-controls").hidden = languages.length === 0 && !hasBroader;
 }
 
-export async function readModel() {
+async function readModels() {
+  try {
+    const { models } = await api.models();
+    shared.models = models;
+    const select = byId("models");
+    select.replaceChildren(...models.map(({ name }) => element("option", { value: name, text: name })));
+    select.hidden = models.length < 2;
+    byId("model-name").hidden = models.length > 1;
+    select.addEventListener("change", () => useModel(select.value));
+    const kept = sessionStorage.getItem("labelspace-model");
+    if (models.length > 1) await useModel(models.some(({ name }) => name === kept) ? kept : models[0].name);
+    else await readModel();
+  } catch (error) {
+    showProblem(error);
+  }
+}
+
+async function useModel(name) {
+  byId("models").value = name;
+  sessionStorage.setItem("labelspace-model", name);
+  api.use(name);
+  await readModel();
+  tell("shown");
+  tell("other-model");
+}
+
+async function readModel() {
   try {
     const model = await api.model();
     shared.model = model;
-    byId("model").textContent =
-      `${model.method} · ${count(model.n_labels)} labels · ${count(model.n_examples)} examples`;
+    byId("model-name").textContent = model.name;
+    document.title = "labelspace";
+    byId("model").textContent = `${count(model.n_labels)} labels · ${count(model.n_examples)} examples`;
     showVocabulary(model);
     tell("model");
   } catch (error) {
@@ -123,11 +183,12 @@ export async function readModel() {
 }
 
 startTheme();
-startText(shared, readModel);
+startText(shared);
 startFiles(shared);
+startReview(shared);
 startMap(shared);
 startTabs();
-startSliders();
+startChoice();
 startVocabulary();
 show(VIEWS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "text");
-readModel();
+readModels();

@@ -1,13 +1,16 @@
 // The second view: a file as the server understands it, its columns to choose from, its rows tagged
-// a block at a time, and the whole table with tags to download.
+// a block at a time, and the whole table with tags to download. What is done is kept in the browser,
+// so that it goes on after a reload.
 
 import * as api from "./api.js";
-import { byId, count, element, percent, shortened } from "./dom.js";
+import { byId, count, element, percent, plural, shortened } from "./dom.js";
+import { forgetJob, keepAnswers, keepJob, keptJob } from "./kept.js";
 import { cellText, parsed, rowToTag, toCsv, toJsonl, withTags } from "./table.js";
 
 const BLOCK = 100;
 const SHOWN = 5; // rows of the file itself
 const PREVIEWED = 50; // rows with their tags
+const RANKED = 30; // labels kept of each row: the choice is made among these
 const MAX_BYTES = 64 * 2 ** 20;
 const WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
@@ -37,17 +40,46 @@ export function startFiles(shared) {
   byId("cancel").addEventListener("click", () => job?.stop.abort());
   byId("save-csv").addEventListener("click", () => {
     const { delimiter } = job.table;
-    save(job, delimiter === "\t" ? "tsv" : "csv", toCsv(withTags(job.table, job.answers), delimiter));
+    save(job, delimiter === "\t" ? "tsv" : "csv", toCsv(withTags(job.table, chosen(job)), delimiter));
   });
   byId("save-jsonl").addEventListener("click", () =>
-    save(job, "jsonl", toJsonl(job.table, job.answers)));
+    save(job, "jsonl", toJsonl(job.table, chosen(job))));
   byId("save-xlsx").addEventListener("click", () => saveWorkbook(job));
+  byId("review-rows").addEventListener("click", () => {
+    const rows = job.answers
+      .map((answer, at) => ({ text: answer.asked.text, columns: columnsOf(job.table, at) }))
+      .filter(({ text }) => text?.trim());
+    shared.review(job.name, rows);
+  });
+  shared.addEventListener("choice", () => {
+    if (job?.answers.length) preview(job);
+  });
+  let isFirst = true;
   shared.addEventListener("model", () => {
     byId("save-xlsx").hidden = !shared.model.workbooks;
+    if (isFirst) resume();
+    isFirst = false;
   });
+
+  const chosen = (of) => of.answers.map((answer) => ({ ...answer, labels: shared.wanted(answer.labels ?? []) }));
+
+  // Goes on with what was being done when the page was left.
+  async function resume() {
+    const kept = await keptJob();
+    if (!kept || job || !kept.answers.length) return;
+    job = { ...kept, stop: new AbortController() };
+    byId("job").hidden = byId("results").hidden = false;
+    drop.classList.add("small");
+    byId("job-name").textContent = job.name;
+    showTable(job);
+    preview(job);
+    if (job.answers.length < job.table.rows.length) await start(job, job.answers);
+    else showProgress(job, `Done: ${count(job.answers.length)} rows tagged.`);
+  }
 
   async function open(file) {
     job?.stop.abort();
+    forgetJob();
     const mine = (job = { name: file.name, stop: new AbortController(), answers: [], table: null });
     byId("job").hidden = false;
     drop.classList.add("small");
@@ -107,11 +139,12 @@ export function startFiles(shared) {
       cell.classList.toggle("chosen", mine.chosen.includes(mine.table.columns[at])));
   }
 
-  async function start(from) {
+  async function start(from, done = []) {
     job.stop.abort();
-    const mine = (job = { ...from, stop: new AbortController(), answers: [] });
-    Object.assign(mine, { k: shared.k, threshold: shared.threshold, shown: shared.shown() });
-    byId("preview").replaceChildren();
+    const mine = (job = { ...from, stop: new AbortController(), answers: done });
+    mine.shown = shared.shown();
+    if (!done.length) await keepJob(mine);
+    preview(mine);
     byId("results").hidden = false;
     byId("tag-rows").disabled = true;
     byId("cancel").disabled = false;
@@ -133,18 +166,17 @@ export function startFiles(shared) {
 
   async function run(mine) {
     const { table } = mine;
-    for (let at = 0; at < table.rows.length; at += BLOCK) {
+    for (let at = mine.answers.length; at < table.rows.length; at += BLOCK) {
       const asked = table.rows.slice(at, at + BLOCK).map((row) => rowToTag(table, row, mine.chosen));
       const answers = await api.tagBatch(
-        asked.map((row) => ({ ...row, ...mine.shown, k: mine.k })),
+        asked.map((row) => ({ ...row, ...mine.shown, k: RANKED })),
         mine.stop.signal,
       );
       if (mine !== job) return;
-      answers.forEach((answer, n) => {
-        const labels = (answer.labels ?? []).filter((l) => l.probability >= mine.threshold);
-        mine.answers.push({ ...answer, labels, asked: asked[n] });
-      });
-      preview(mine, at);
+      const made = answers.map((answer, n) => ({ ...answer, asked: asked[n] }));
+      mine.answers.push(...made);
+      keepAnswers(at, made);
+      if (at < PREVIEWED || made.some((answer) => answer.error)) preview(mine);
       showProgress(mine, `${count(mine.answers.length)} of ${count(table.rows.length)} rows`);
     }
   }
@@ -153,7 +185,7 @@ export function startFiles(shared) {
     byId("progress").max = Math.max(1, mine.table?.rows.length ?? 1);
     byId("progress").value = mine.answers.length;
     byId("job-status").textContent = sentence;
-    for (const id of ["save-csv", "save-xlsx", "save-jsonl"]) {
+    for (const id of ["save-csv", "save-xlsx", "save-jsonl", "review-rows"]) {
       byId(id).disabled = mine.answers.length === 0;
     }
   }
@@ -161,36 +193,42 @@ export function startFiles(shared) {
   async function saveWorkbook(mine) {
     byId("save-xlsx").disabled = true;
     try {
-      save(mine, "xlsx", await api.workbook(withTags(mine.table, mine.answers)));
+      save(mine, "xlsx", await api.workbook(withTags(mine.table, chosen(mine))));
     } catch (error) {
       byId("job-status").textContent = error.message;
     } finally {
       byId("save-xlsx").disabled = false;
     }
   }
-}
 
-function preview(job, from) {
-  for (let at = from; at < Math.min(job.answers.length, PREVIEWED); at += 1) {
-    const answer = job.answers[at];
+  // The first rows with the tags that the choice wants, and all rows that went wrong.
+  function preview(mine) {
+    const failed = mine.answers.flatMap((answer, at) => (answer.error ? [at] : []));
+    const rows = [...failed.slice(0, PREVIEWED), ...mine.answers.slice(0, PREVIEWED).keys()];
+    byId("preview").replaceChildren(...[...new Set(rows)].map((at) => previewRow(mine.answers[at], at)));
+    byId("job-errors").textContent = failed.length
+      ? `${plural(failed.length, "row")} could not be tagged (row ${failed.slice(0, 5).map((at) => at + 1).join(", ")}${failed.length > 5 ? ", …" : ""}); the download says why.`
+      : "";
+  }
+
+  function previewRow(answer, at) {
     const tags = answer.error
-      ? [element("li", { className: "quiet", text: answer.error })]
-      : answer.labels.map((label) =>
-          element("li", {
-            className: "chip",
-            title: label.key ?? label.name,
-            text: `${label.name} ${percent(label.probability)}`,
-          }));
+      ? [element("li", { text: answer.error })]
+      : shared.wanted(answer.labels).map((label) =>
+          element("li", { className: "chip", title: label.key ?? label.name, text: `${label.name} ${percent(label.probability)}` }));
     const text = answer.asked.text ?? JSON.stringify(answer.asked.features);
-    byId("preview").append(
-      element(
-        "tr",
-        {},
-        element("td", { text: shortened(text, 300) }),
-        element("td", {}, element("ul", { className: "cell-tags" }, ...tags)),
-      ),
+    return element(
+      "tr",
+      { className: answer.error ? "failed" : "" },
+      element("td", { text: count(at + 1) }),
+      element("td", { text: shortened(text, 300) }),
+      element("td", {}, element("ul", { className: "cell-tags" }, ...tags)),
     );
   }
+}
+
+function columnsOf(table, at) {
+  return Object.fromEntries(table.columns.map((name, column) => [name, table.rows[at][column] ?? null]));
 }
 
 function save(job, suffix, content) {

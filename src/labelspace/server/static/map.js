@@ -1,4 +1,4 @@
-// The third view: all labels in a disk, to move about in, to search, and to find one's text in.
+// The fourth view: all labels, to move about in, to search, and to find one's text in.
 
 import * as api from "./api.js";
 import { byId, count, element, shortened } from "./dom.js";
@@ -12,7 +12,7 @@ const MOST_ZOOM = 400;
 
 export function startMap(shared) {
   const canvas = byId("canvas");
-  const scene = { text: null, selected: -1, hovered: -1, standingOut: new Set() };
+  const scene = { text: null, selected: -1, hovered: -1, standingOut: new Set(), near: [] };
   let view = { x: 0, y: 0, scale: 0 };
   let points = null;
   let painter = null;
@@ -26,18 +26,21 @@ export function startMap(shared) {
     isShown = true;
     load();
   });
-  for (const other of ["text", "file"]) {
+  for (const other of ["text", "file", "review"]) {
     shared.addEventListener(`show-${other}`, () => { isShown = false; });
   }
   shared.addEventListener("tagged", placeText);
-  shared.addEventListener("sliders", placeText);
+  shared.addEventListener("choice", placeText);
+  shared.addEventListener("other-model", () => {
+    points = loading = null;
+    if (isShown) load();
+  });
   shared.addEventListener("model", () => {
     if (points && points.total !== shared.model.n_labels) reload();
   });
   shared.addEventListener("theme", () => {
     if (!painter) return;
     painter.readColours();
-    painter.drawLegend(byId("legend"), byId("legend-low"), byId("legend-high"));
     redraw();
   });
   new ResizeObserver(() => {
@@ -76,9 +79,12 @@ export function startMap(shared) {
     status.textContent = "Drawing the map…";
     try {
       points = pointsOf(await api.labelMap(), Grid);
-      painter = new Painter(canvas, points);
-      painter.drawLegend(byId("legend"), byId("legend-low"), byId("legend-high"));
-      const kind = points.kind === "poincare" ? "the model's own Poincaré disk" : "frequent labels in the middle, each near its kin";
+      painter = new Painter(byId("points"), canvas, points);
+      const kind = {
+        poincare: "the model's own Poincaré disk",
+        tree: "frequent labels in the middle, each near its kin",
+        neighbourhood: "each near the labels that are most like it",
+      }[points.kind];
       const part = points.n < points.total ? `the ${count(points.n)} most frequent of ` : "";
       status.textContent = `${part}${count(points.total)} labels: ${kind}.`;
       Object.assign(scene, { selected: -1, hovered: -1 });
@@ -262,12 +268,15 @@ export function startMap(shared) {
     byId("map-label-name").textContent = name;
     byId("map-label-count").textContent = `${count(points.count[i])} examples`;
     byId("map-label-nearest").replaceChildren();
+    scene.near = [];
     if (fly) flyTo(points.x[i], points.y[i], Math.max(view.scale, 8 * wholeScale()));
     else redraw();
     try {
       const answer = await api.findLabels(name, 50);
       const found = answer.labels.find((label) => label.label === points.label[i]);
       if (scene.selected !== i) return;
+      scene.near = (found?.nearest ?? []).map((near) => points.byLabel.get(near.label)).filter((one) => one !== undefined);
+      redraw();
       byId("map-label-nearest").replaceChildren(
         ...(found?.nearest ?? []).map((near) => entry(near, points.byLabel.get(near.label))));
     } catch (error) {
@@ -298,17 +307,24 @@ export function startMap(shared) {
     }
   }
 
-  // The text lies where its labels are, the more so the more probable they are.
+  // The text lies among its specific labels: one that many texts have says little of this one.
   function placeText() {
     if (!points) return;
-    const labels = shared.labels
-      .slice(0, shared.k)
-      .filter((label) => label.probability >= shared.threshold && points.byLabel.has(label.label))
-      .map((label) => ({ i: points.byLabel.get(label.label), weight: label.probability }));
+    const labels = shared
+      .wanted(shared.labels)
+      .filter((label) => points.byLabel.has(label.label))
+      .map((label) => {
+        const i = points.byLabel.get(label.label);
+        return { i, weight: label.probability / Math.log(2 + points.count[i]) };
+      });
+    const most = Math.max(...labels.map(({ weight }) => weight), 1e-9);
+    for (const label of labels) label.weight /= most;
     const total = labels.reduce((sum, label) => sum + label.weight, 0);
     scene.text = null;
     if (total > 0) {
-      const mean = (values) => labels.reduce((sum, l) => sum + (l.weight / total) * values[l.i], 0);
+      // Squared, so that far ones do not pull it to where none of them is.
+      const all = labels.reduce((sum, l) => sum + l.weight ** 2, 0);
+      const mean = (values) => labels.reduce((sum, l) => sum + (l.weight ** 2 / all) * values[l.i], 0);
       scene.text = { x: mean(points.x), y: mean(points.y), labels };
     }
     byId("map-text").hidden = !scene.text;

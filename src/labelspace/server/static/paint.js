@@ -1,32 +1,82 @@
-// Draws the map: points coloured by frequency, names where there is room, the text among its labels.
+// Draws the map: round points by WebGL, coloured by topic and sized by frequency; on top of them names
+// of regions from afar and of labels from near, the text among its labels, lines to the nearest.
 
-import { count } from "./dom.js";
-
-const LEVELS = 8;
-const PIXELS_PER_POINT = 14; // of screen area; more points than that cannot be told apart
-const PIXELS_PER_POINT_MOVING = 40;
+const TOPICS = 12;
 const MAX_NAMES = 90;
+const FAR = 2.6; // times the whole map: from there on regions give way to labels
+const FEW_WITHOUT_GL = 20000;
+
+const VERTEX = `
+attribute vec2 place; attribute float size; attribute float topic;
+uniform vec2 centre; uniform vec2 scale; uniform float pixels; uniform vec3 colours[${TOPICS}];
+varying vec3 colour;
+void main() {
+  gl_Position = vec4((place - centre) * scale, 0.0, 1.0);
+  gl_PointSize = size * pixels;
+  int at = int(topic);
+  for (int i = 0; i < ${TOPICS}; i++) if (i == at) colour = colours[i];
+}`;
+const FRAGMENT = `
+precision mediump float; varying vec3 colour; uniform float opacity;
+void main() {
+  float far = length(gl_PointCoord - 0.5);
+  float alpha = opacity * (1.0 - smoothstep(0.4, 0.5, far));
+  gl_FragColor = vec4(colour * alpha, alpha);
+}`;
 
 export class Painter {
-  constructor(canvas, points) {
+  constructor(ground, canvas, points) {
+    this.ground2d = ground;
     this.canvas = canvas;
-    this.context = canvas.getContext("2d", { alpha: false });
+    this.context = canvas.getContext("2d");
     this.points = points;
-    this.buckets = Array.from({ length: LEVELS }, () => new Int32Array(points.n));
     this.widths = new Map();
+    this.gl = ground.getContext("webgl", { antialias: false, premultipliedAlpha: true });
+    if (this.gl) this.prepare(this.gl);
     this.readColours();
+  }
+
+  // All points go to the graphics card once; a frame then only says from where they are seen.
+  prepare(gl) {
+    const program = gl.createProgram();
+    for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    gl.useProgram(program);
+    this.uniform = (name) => gl.getUniformLocation(program, name);
+    const { n, x, y, size, topic } = this.points;
+    const data = new Float32Array(4 * n);
+    for (let i = 0; i < n; i += 1) {
+      const at = n - 1 - i; // rare labels first, so that frequent ones lie on top
+      data.set([x[at], y[at], size[at], topic[at] % TOPICS], 4 * i);
+    }
+    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
+    for (const [name, length, offset] of [["place", 2, 0], ["size", 1, 8], ["topic", 1, 12]]) {
+      const where = gl.getAttribLocation(program, name);
+      gl.enableVertexAttribArray(where);
+      gl.vertexAttribPointer(where, length, gl.FLOAT, false, 16, offset);
+    }
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }
 
   readColours() {
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
-    this.scale = Array.from({ length: LEVELS }, (_, at) => colour(`--scale-${at}`));
-    this.ground = colour("--ground");
+    this.topics = Array.from({ length: TOPICS }, (_, at) => colour(`--topic-${at}`));
+    this.ground = colour("--card");
     this.ink = colour("--ink");
+    this.quiet = colour("--quiet");
     this.line = colour("--line");
     this.accent = colour("--accent");
     this.textPoint = colour("--text-point");
-    this.font = `12px ${style.fontFamily}`;
+    this.family = style.fontFamily;
+    this.font = `12px ${this.family}`;
   }
 
   // view: centre x, y and scale (pixels per unit); scene: what stands out.
@@ -35,21 +85,43 @@ export class Painter {
     const ratio = window.devicePixelRatio || 1;
     const width = this.canvas.clientWidth;
     const height = this.canvas.clientHeight;
-    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
-      this.canvas.width = Math.round(width * ratio);
-      this.canvas.height = Math.round(height * ratio);
+    for (const one of [this.canvas, this.ground2d]) {
+      if (one.width !== Math.round(width * ratio) || one.height !== Math.round(height * ratio)) {
+        one.width = Math.round(width * ratio);
+        one.height = Math.round(height * ratio);
+      }
     }
     const context = this.context;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.fillStyle = this.ground;
-    context.fillRect(0, 0, width, height);
+    context.clearRect(0, 0, width, height);
     const frame = new Frame(view, width, height);
-    this.drawDisk(frame);
-    const drawn = this.drawPoints(frame, moving);
+    if (this.points.kind === "poincare") this.drawDisk(frame);
+    const drawn = this.gl ? this.drawByCard(frame, ratio) : this.drawPoints(frame);
     this.drawLinks(frame, scene);
     const names = this.drawNames(frame, scene, moving);
     this.drawScene(frame, scene);
     return { drawn, names, milliseconds: performance.now() - began };
+  }
+
+  drawByCard(frame, ratio) {
+    const gl = this.gl;
+    gl.viewport(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    gl.uniform2f(this.uniform("centre"), frame.view.x, frame.view.y);
+    gl.uniform2f(this.uniform("scale"), (2 * frame.scale) / frame.width, (2 * frame.scale) / frame.height);
+    gl.uniform1f(this.uniform("pixels"), ratio * this.grown(frame));
+    gl.uniform1f(this.uniform("opacity"), 0.85);
+    const parts = this.topics.flatMap((one) => [1, 3, 5].map((at) => parseInt(one.slice(at, at + 2), 16) / 255));
+    gl.uniform3fv(this.uniform("colours"), parts);
+    gl.drawArrays(gl.POINTS, 0, this.points.n);
+    return this.points.n;
+  }
+
+  // Points grow with the map, but more slowly, so that room comes between them.
+  grown(frame) {
+    const few = Math.sqrt(Math.max(1, 4000 / this.points.n));
+    return Math.min(3, few) * Math.min(3.5, 0.8 + 0.35 * Math.log2(1 + frame.scale / 300));
   }
 
   drawDisk(frame) {
@@ -61,57 +133,58 @@ export class Painter {
     context.stroke();
   }
 
-  drawPoints(frame, moving) {
-    const { x, y, level, grid } = this.points;
-    const cellPixels = ((2 / grid.side) * frame.scale) ** 2;
-    const share = moving ? PIXELS_PER_POINT_MOVING : PIXELS_PER_POINT;
-    const perCell = Math.max(1, Math.ceil(cellPixels / share));
-    const lengths = new Int32Array(LEVELS);
-    grid.within(...frame.box(), perCell, (i) => {
-      this.buckets[level[i]][lengths[level[i]]++] = i;
-    });
-    const size = Math.min(7, 1.6 + Math.log2(1 + frame.scale / 400));
+  // Without WebGL: the most frequent labels in view.
+  drawPoints(frame) {
+    const { x, y, size, topic, grid } = this.points;
+    const cell = Math.max(1, Math.ceil(((2 / grid.side) * frame.scale) ** 2 / 40));
     let drawn = 0;
-    // Rare labels first, so that frequent ones lie on top.
-    for (let at = 0; at < LEVELS; at += 1) {
-      const side = size * (0.8 + at * 0.14);
-      this.context.fillStyle = this.scale[at];
-      for (let n = 0; n < lengths[at]; n += 1) {
-        const i = this.buckets[at][n];
-        this.context.fillRect(frame.px(x[i]) - side / 2, frame.py(y[i]) - side / 2, side, side);
-      }
-      drawn += lengths[at];
-    }
+    grid.within(...frame.box(), cell, (i) => {
+      if (drawn >= FEW_WITHOUT_GL) return;
+      this.context.fillStyle = this.topics[topic[i] % TOPICS];
+      this.context.beginPath();
+      this.context.arc(frame.px(x[i]), frame.py(y[i]), (size[i] * this.grown(frame)) / 2, 0, 7);
+      this.context.fill();
+      drawn += 1;
+    });
     return drawn;
   }
 
-  // Names of the most frequent labels in view that do not cover each other.
+  // From afar names of regions; from near the most frequent labels that do not cover each other.
   drawNames(frame, scene, moving) {
     const { x, y, name } = this.points;
     const taken = new Rooms(frame.width, frame.height);
     const context = this.context;
-    context.font = this.font;
     context.textBaseline = "middle";
-    context.lineWidth = 3;
+    context.lineWidth = 4;
     context.lineJoin = "round";
     context.strokeStyle = this.ground;
     let shown = 0;
-    const write = (i, colour) => {
-      const left = frame.px(x[i]) + 6;
-      const middle = frame.py(y[i]);
-      const text = name[i].length > 40 ? `${name[i].slice(0, 39)}…` : name[i];
-      const width = this.width(text);
-      if (!taken.take(left, middle - 8, width, 16)) return;
-      context.strokeText(text, left, middle);
+    const write = (text, left, middle, colour) => {
+      const short = text.length > 40 ? `${text.slice(0, 39)}…` : text;
+      if (!taken.take(left, middle - 8, this.width(short), 16)) return;
+      context.strokeText(short, left, middle);
       context.fillStyle = colour;
-      context.fillText(text, left, middle);
+      context.fillText(short, left, middle);
       shown += 1;
     };
-    for (const i of scene.standingOut) write(i, this.accent);
+    context.font = this.font;
+    for (const i of scene.standingOut) write(name[i], frame.px(x[i]) + 7, frame.py(y[i]), this.accent);
+    const far = frame.scale / (0.47 * Math.min(frame.width, frame.height));
+    if (far < FAR) {
+      context.font = `650 ${far < 1.6 ? 15 : 14}px ${this.family}`;
+      this.widths.clear();
+      for (const region of this.points.regions ?? []) {
+        const left = frame.px(region.x) - this.width(region.name) / 2;
+        if (frame.holds(region.x, region.y)) write(region.name, left, frame.py(region.y), this.ink);
+      }
+      this.widths.clear();
+      context.font = this.font;
+      if (far < 1.3 && this.points.n > 300) return shown;
+    }
     const most = moving ? MAX_NAMES / 2 : MAX_NAMES;
     for (const i of this.candidates(frame)) {
       if (shown >= most) break;
-      if (!scene.standingOut.has(i)) write(i, this.ink);
+      if (!scene.standingOut.has(i)) write(name[i], frame.px(x[i]) + 6, frame.py(y[i]), far < FAR ? this.quiet : this.ink);
     }
     return shown;
   }
@@ -135,18 +208,22 @@ export class Painter {
     return width;
   }
 
-  drawLinks(frame, { text }) {
-    if (!text) return;
+  drawLinks(frame, { text, selected, near }) {
     const { x, y } = this.points;
     const context = this.context;
-    context.strokeStyle = this.textPoint;
-    for (const { i, weight } of text.labels) {
+    const line = (fromX, fromY, i, colour, weight) => {
+      context.strokeStyle = colour;
       context.globalAlpha = 0.25 + 0.6 * weight;
-      context.lineWidth = 1 + 2 * weight;
+      context.lineWidth = 1 + 1.5 * weight;
       context.beginPath();
-      context.moveTo(frame.px(text.x), frame.py(text.y));
+      context.moveTo(frame.px(fromX), frame.py(fromY));
       context.lineTo(frame.px(x[i]), frame.py(y[i]));
       context.stroke();
+    };
+    for (const { i, weight } of text?.labels ?? []) line(text.x, text.y, i, this.textPoint, weight);
+    // A line that leaves the picture leads nowhere.
+    for (const i of selected >= 0 ? near : []) {
+      if (frame.holds(x[i], y[i])) line(x[selected], y[selected], i, this.accent, 0.5);
     }
     context.globalAlpha = 1;
   }
@@ -183,16 +260,6 @@ export class Painter {
     context.lineWidth = 3;
     context.strokeText("your text", x + 14, y);
     context.fillText("your text", x + 14, y);
-  }
-
-  drawLegend(canvas, low, high) {
-    const context = canvas.getContext("2d");
-    this.scale.forEach((colour, at) => {
-      context.fillStyle = colour;
-      context.fillRect((canvas.width / LEVELS) * at, 0, canvas.width / LEVELS + 1, canvas.height);
-    });
-    low.textContent = count(this.points.least);
-    high.textContent = `${count(this.points.most)} examples`;
   }
 }
 
@@ -246,9 +313,10 @@ export function pointsOf(map, Grid) {
   const most = map.count[0] ?? 1;
   const least = map.count[n - 1] ?? 0;
   const span = Math.log1p(most) - Math.log1p(least) || 1;
-  const level = Uint8Array.from(map.count, (frequency) =>
-    Math.min(LEVELS - 1, Math.floor((LEVELS * (Math.log1p(frequency) - Math.log1p(least))) / span)));
+  const size = Float32Array.from(map.count, (frequency) =>
+    2.6 + 6.5 * ((Math.log1p(frequency) - Math.log1p(least)) / span) ** 1.5);
+  const topic = map.topic ?? new Uint8Array(n);
   const byLabel = new Map(map.label.map((label, i) => [label, i]));
   const lower = map.name.map((name) => name.toLowerCase());
-  return { ...map, n, x, y, level, byLabel, lower, most, least, grid: new Grid(x, y) };
+  return { ...map, n, x, y, size, topic, byLabel, lower, grid: new Grid(x, y) };
 }

@@ -1,18 +1,22 @@
-// The first view: a text, its tags as one types, why each was given, and which of them are right.
+// The first view: a text, its tags as one types, the evidence for each, and which of them are right.
 
 import * as api from "./api.js";
-import { byId, count, element, percent, showProblem } from "./dom.js";
+import { byId, copy, count, element, evidenceWords, percent, plural, shortened, showMarked, showProblem } from "./dom.js";
 import { startTeach } from "./teach.js";
 
-const TYPING_MS = 120;
+const TYPING_MS = 40;
 const MAX_TAGS = 12; // of a neighbour
-const MAX_LABELS = 50; // the sliders choose from these without asking again
+const MAX_LABELS = 50; // the choice is made among these without asking again
+const MAX_EXPLAINED = 20;
 
-export function startText(shared, readModel) {
+export function startText(shared) {
   const text = byId("text");
   const list = byId("tags");
-  const marks = new Map(); // what a label is taught by → "accepted" or "rejected"
-  const opened = new Set(); // labels whose reasons are shown, by number
+  const marks = new Map(); // what a label is taught by → "right" or "wrong"
+  const opened = new Set(); // labels whose evidence is shown, by number
+  let evidence = null; // of the text that is shown: a promise of reasons by label
+  let words = null; // what is known of the text's words
+  let hovered = null;
   let timer = 0;
   let running = null;
   const teach = startTeach(shared, { marks, changed: render, taught });
@@ -22,43 +26,81 @@ export function startText(shared, readModel) {
     timer = setTimeout(ask, TYPING_MS);
     marks.clear();
     opened.clear();
+    evidence = words = hovered = null;
+    showWords();
     teach.reset();
   });
-  byId("clear").addEventListener("click", () => {
-    text.value = "";
-    text.dispatchEvent(new Event("input"));
-    text.focus();
+  text.addEventListener("scroll", () => {
+    byId("backdrop").scrollTop = text.scrollTop;
   });
-  shared.addEventListener("sliders", render);
+  byId("clear").addEventListener("click", () => write(""));
+  byId("copy-tags").addEventListener("click", (event) => copied(event, (label) => label.name));
+  byId("copy-ids").addEventListener("click", (event) => copied(event, (label) => label.key ?? String(label.label)));
+  shared.addEventListener("choice", render);
   shared.addEventListener("shown", ask);
-  shared.addEventListener("model", () => {
-    text.disabled = !shared.model.takes_text;
-    byId("text-note").textContent = shared.model.takes_text
-      ? ""
-      : "This model was trained on features, not on texts: use the API or a file with features.";
-  });
+  shared.addEventListener("model", showModel);
   list.addEventListener("keydown", moveInList);
   text.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) teach.submit();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) teach.preview();
   });
+
+  function write(content) {
+    text.value = content;
+    text.dispatchEvent(new Event("input"));
+    text.focus();
+  }
+
+  function showModel() {
+    const { model } = shared;
+    text.disabled = !model.takes_text;
+    byId("text-note").textContent = model.takes_text
+      ? ""
+      : "This model was trained on features, not on texts: use the API or a file with features.";
+    byId("examples").replaceChildren(
+      ...model.examples.map((example) =>
+        element("button", { type: "button", text: example, onclick: () => write(example) })));
+    byId("examples").previousElementSibling.hidden = !model.examples.length;
+    const { card } = model;
+    const languages = model.text_languages.map((one) => model.language_names[one] ?? one);
+    const facts = [
+      ["Trained on", [card.corpus, `${count(model.n_examples)} examples`].filter(Boolean).join(" · ")],
+      ["Language", languages.join(", ")],
+      ["Labels", count(model.n_labels)],
+      ["Held-out texts", card["P@1"] ? `the first tag is right in ${Math.round(card["P@1"])} of 100` : ""],
+      ["Trained", card.trained ? String(card.trained).slice(0, 10) : ""],
+      ["Method", model.method],
+    ];
+    byId("card").replaceChildren(
+      ...facts.filter(([, value]) => value).flatMap(([name, value]) => [
+        element("dt", { text: name }), element("dd", { text: value })]));
+  }
 
   async function ask() {
     running?.abort();
     const mine = (running = new AbortController());
     const asked = text.value;
+    document.body.classList.toggle("tagged", Boolean(asked.trim()));
+    byId("welcome").hidden = Boolean(asked.trim());
     if (!asked.trim()) {
       Object.assign(shared, { text: "", labels: [] });
+      words = null;
       render();
+      showWords();
       shared.dispatchEvent(new Event("tagged"));
       return;
     }
     list.setAttribute("aria-busy", "true");
     try {
-      const answer = await api.tag({ text: asked, k: MAX_LABELS, ...shared.shown() }, mine.signal);
+      const body = { text: asked, k: MAX_LABELS, words: true, ...shared.shown() };
+      const answer = await api.tag(body, mine.signal);
       if (mine !== running) return;
       Object.assign(shared, { text: asked, labels: answer.labels });
+      evidence = null;
+      words = answer.words;
       showProblem(null);
       render();
+      showWords();
+      list.dataset.milliseconds = Math.round(performance.now());
       shared.dispatchEvent(new Event("tagged"));
     } catch (error) {
       if (error.name === "AbortError" || mine !== running) return;
@@ -72,181 +114,213 @@ export function startText(shared, readModel) {
     }
   }
 
-  async function taught() {
-    marks.clear();
-    opened.clear();
-    await Promise.all([ask(), readModel()]);
+  // What the model makes of the text as such: its language, and words that it never saw.
+  function showWords() {
+    const { model } = shared;
+    showEvidence();
+    const note = byId("text-note");
+    const unknown = words?.n_unknown ?? 0;
+    if (model?.takes_text) note.textContent = "";
+    if (unknown && words.n) {
+      const listed = shortened(words.unknown.slice(0, 8).join(", "), 120);
+      const share = Math.round((100 * unknown) / words.n);
+      note.textContent = `${share} % of the words (${count(unknown)} of ${count(words.n)}) are unknown to the model: ${listed}`;
+    }
+    const place = byId("language-note");
+    const language = words?.language;
+    const known = model?.text_languages ?? [];
+    place.hidden = !language || !known.length || known.includes(language);
+    if (place.hidden) return;
+    const name = (one) => model.language_names[one] ?? one;
+    place.replaceChildren(`${name(language)} text, model of ${known.map(name).join(" and ")}: its tags may be wrong. `);
+    const better = shared.models.find((one) => one.text_languages?.includes(language));
+    if (better) {
+      place.append(element("button", {
+        type: "button", className: "small", text: `Use the model ${better.name}`,
+        onclick: () => shared.useModel(better.name),
+      }));
+    }
   }
 
-  function visible() {
-    return shared.labels
-      .slice(0, shared.k)
-      .filter((label) => label.probability >= shared.threshold);
+  function given() {
+    return shared.wanted(shared.labels);
   }
 
   function render() {
-    const focused = document.activeElement?.closest?.(".tag")?.dataset.label;
-    const labels = visible();
-    list.replaceChildren(...labels.map(shown));
+    const labels = given();
+    const focused = list.contains(document.activeElement) ? document.activeElement.dataset.label : null;
+    list.replaceChildren(...labels.map(item));
+    if (focused) list.querySelector(`.tag-name[data-label="${focused}"]`)?.focus();
+    byId("copy-row").hidden = !labels.length;
     byId("tags-empty").hidden = labels.length > 0;
     byId("tags-empty").textContent = !shared.text
       ? "The tags of your text will be listed here."
       : shared.labels.length
-        ? "No tag is that probable: move the slider to the left."
-        : "The model knows no tag for this text.";
-    byId("tags-status").textContent = shared.text ? `${labels.length} tags` : "";
-    if (focused !== undefined) {
-      const again = [...list.children].find((item) => item.dataset.label === focused);
-      again?.querySelector(".tag-name").focus();
-    }
+        ? "No tag is that probable: choose Top to see the most probable ones."
+        : "The model gives no tag.";
+    byId("tags-status").textContent = shared.text ? plural(labels.length, "tag") : "";
+    teach.render();
   }
 
-  function shown(label) {
-    const mark = marks.get(teachable(label));
+  const taughtBy = (label) =>
+    label.key && label.key !== label.name ? `${label.name} <${label.key}>` : label.name;
+
+  function item(label) {
+    const name = taughtBy(label);
+    const mark = marks.get(name);
     const isOpen = opened.has(label.label);
     const bar = element("span", { className: "bar" });
     bar.style.width = `${100 * label.probability}%`;
-    const name = element(
-      "button",
-      { className: "tag-name", type: "button", "aria-expanded": isOpen, title: "Why?" },
-      element("span", { className: "track" }, bar, element("span", { className: "name", text: label.name }), ...keyOf(label)),
-      element("span", { className: "percent", text: percent(label.probability) }),
-    );
-    const item = element(
-      "li",
-      { className: mark ? `tag ${mark}` : "tag", "data-label": label.label, "data-name": teachable(label) },
+    const track = element("span", { className: "track" }, bar, element("span", { className: "name", text: label.name }));
+    if (label.key && label.key !== label.name && !isLink(label.key)) {
+      track.append(element("span", { className: "key", text: label.key }));
+    }
+    const line = element(
+      "div",
+      { className: "tag-line" },
       element(
-        "div",
-        { className: "tag-line" },
-        name,
-        markButton(label, "accepted", "accept", "✓", "Accept"),
-        markButton(label, "rejected", "reject", "✗", "Reject"),
+        "button",
+        {
+          type: "button", className: "tag-name", "data-label": label.label, "aria-expanded": isOpen,
+          title: "Show the evidence",
+          onclick: () => toggle(label),
+          onpointerenter: () => hover(label),
+          onpointerleave: () => hover(null),
+          onfocus: () => hover(label),
+          onblur: () => hover(null),
+        },
+        track,
+        element("span", { className: "percent", text: percent(label.probability) }),
       ),
+      markButton(name, "right", "✓", `${label.name} is right`),
+      markButton(name, "wrong", "✗", `${label.name} is wrong`),
     );
-    name.addEventListener("click", () => toggleWhy(label, item, name));
-    if (isOpen) addWhy(label, item);
-    return item;
+    const made = element("li", { className: mark === "wrong" ? "tag rejected" : "tag" }, line);
+    if (isOpen) made.append(whyOf(label));
+    return made;
   }
 
-  function markButton(label, mark, className, sign, what) {
+  function markButton(name, mark, sign, title) {
     return element("button", {
-      type: "button",
-      className: `mark ${className}`,
-      text: sign,
-      title: what,
-      "aria-label": `${what} ${label.name}`,
-      "aria-pressed": marks.get(teachable(label)) === mark,
-      onclick: () => toggleMark(teachable(label), mark),
+      type: "button", className: `mark ${mark === "right" ? "accept" : "reject"}`, text: sign, title,
+      "aria-label": title, "aria-pressed": marks.get(name) === mark,
+      onclick: () => setMark(name, mark),
     });
   }
 
-  function toggleMark(name, mark) {
+  function setMark(name, mark) {
     if (marks.get(name) === mark) marks.delete(name);
     else marks.set(name, mark);
-    teach.render();
+    teach.changed();
     render();
   }
 
-  function toggleWhy(label, item, button) {
-    if (opened.delete(label.label)) {
-      item.querySelector(".why")?.remove();
-      button.setAttribute("aria-expanded", "false");
-      return;
-    }
-    opened.add(label.label);
-    button.setAttribute("aria-expanded", "true");
-    addWhy(label, item);
+  // Evidence for all tags that are shown is asked for once, with the first that is looked at.
+  function reasons() {
+    const k = Math.min(MAX_EXPLAINED, Math.max(5, given().length));
+    evidence ??= api
+      .tag({ text: shared.text, k, explain: true, ...shared.shown() })
+      .then((answer) => new Map(answer.labels.map((label) => [label.label, label.why])));
+    return evidence;
   }
 
-  async function addWhy(label, item) {
-    const place = element("div", { className: "why" }, element("p", { className: "quiet", text: "Looking…" }));
-    item.append(place);
-    try {
-      label.why ??= api.tag({ text: shared.text, k: 1, allow: [label.label], explain: true });
-      const answer = await label.why;
-      place.replaceChildren(...reasons(answer.labels[0]?.why ?? [], label));
-    } catch (error) {
-      label.why = undefined;
-      place.replaceChildren(element("p", { className: "quiet", text: error.message }));
+  async function hover(label) {
+    hovered = label?.label ?? null;
+    await showEvidence();
+  }
+
+  async function showEvidence() {
+    const asked = text.value;
+    const label = hovered ?? [...opened].at(-1) ?? null;
+    let weights = null;
+    if (label !== null && shared.text === asked && asked) {
+      try {
+        weights = evidenceWords((await reasons()).get(label));
+      } catch { /* the panel of the tag tells */ }
     }
+    if (text.value !== asked) return;
+    showMarked(byId("backdrop"), asked, weights, new Set(words?.unknown ?? []));
+    byId("backdrop").scrollTop = text.scrollTop;
+  }
+
+  function toggle(label) {
+    if (opened.has(label.label)) opened.delete(label.label);
+    else opened.add(label.label);
+    render();
+    showEvidence();
+  }
+
+  function whyOf(label) {
+    const place = element("div", { className: "why" }, element("p", { className: "quiet", text: "…" }));
+    reasons()
+      .then((found) => place.replaceChildren(...explained(label, found.get(label.label) ?? [])))
+      .catch((error) => place.replaceChildren(element("p", { className: "quiet", text: error.message })));
+    return place;
   }
 
   function moveInList(event) {
-    const item = event.target.closest(".tag");
-    if (!item || event.ctrlKey || event.metaKey || event.altKey) return;
-    const other = { ArrowDown: item.nextElementSibling, ArrowUp: item.previousElementSibling };
-    if (event.key in other) {
-      event.preventDefault();
-      other[event.key]?.querySelector(".tag-name").focus();
-    } else if (event.key === "a") toggleMark(item.dataset.name, "accepted");
-    else if (event.key === "r") toggleMark(item.dataset.name, "rejected");
+    const names = [...list.querySelectorAll(".tag-name")];
+    const at = names.indexOf(document.activeElement);
+    if (at < 0 || event.ctrlKey || event.altKey || event.metaKey) return;
+    const label = given()[at];
+    if (event.key === "ArrowDown") names[Math.min(at + 1, names.length - 1)].focus();
+    else if (event.key === "ArrowUp") names[Math.max(at - 1, 0)].focus();
+    else if (event.key === "a") setMark(taughtBy(label), "right");
+    else if (event.key === "r") setMark(taughtBy(label), "wrong");
+    else return;
+    event.preventDefault();
+  }
+
+  async function copied(event, of) {
+    await copy(given().map(of).join("\n"));
+    const button = event.target;
+    const before = button.dataset.text ?? (button.dataset.text = button.textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = before; }, 1200);
+  }
+
+  async function taught() {
+    marks.clear();
+    opened.clear();
+    evidence = null;
+    await Promise.all([ask(), shared.readModel()]);
   }
 }
 
-// By name and key, as the server takes them, where the name alone may be several labels'.
-const teachable = (label) =>
-  label.key && label.key !== label.name ? `${label.name} <${label.key}>` : label.name;
+export const isLink = (key) => /^https?:\/\//.test(key ?? "");
 
-const keyOf = (label) =>
-  label.key && label.key !== label.name
-    ? [element("small", { className: "key", text: label.key })]
-    : [];
-
-function reasons(why, label) {
+function explained(label, why) {
   const of = (kind) => why.filter((reason) => reason.kind === kind);
   const parts = [];
-  const named = of("name");
-  if (named.length) {
-    const most = Math.max(...named.map((word) => word.weight));
-    parts.push(
-      element("h3", { text: "Words of its name in your text" }),
-      element("ul", { className: "words" }, ...named.map((word) => wordChip(word, most))),
-    );
+  if (isLink(label.key)) {
+    parts.push(element("p", {}, element("a", {
+      href: label.key, text: label.key, target: "_blank", rel: "noopener noreferrer" })));
   }
-  const words = of("feature");
-  if (words.length) {
-    const most = Math.max(...words.map((word) => word.weight));
-    parts.push(
-      element("h3", { text: "Words that spoke for it" }),
-      element("ul", { className: "words" }, ...words.map((word) => wordChip(word, most))),
-    );
-  }
-  const neighbours = of("example");
-  if (neighbours.length) {
-    parts.push(
-      element("h3", { text: "Examples like yours that have it" }),
-      element("ul", {}, ...neighbours.map((example) => neighbour(example, label))),
-    );
-  }
-  const labels = of("label");
-  if (labels.length) {
-    parts.push(
-      element("h3", { text: "Labels that go with it" }),
-      element("ul", { className: "words" }, ...labels.map((other) => chip(other.name))),
-    );
-  }
-  if (!parts.length) {
-    parts.push(element("p", { className: "quiet", text: "This method does not say why." }));
-  }
+  const add = (title, found, list) => {
+    if (found.length) parts.push(element("h3", { text: title }), list(found));
+  };
+  const words = (found) => element("ul", { className: "words" }, ...found.map(wordChip));
+  add("Evidence: its name is in your text", of("name"), words);
+  add("Evidence: words of your text", of("feature"), words);
+  add("Evidence: examples like yours that have it", of("example"), (found) =>
+    element("ul", {}, ...found.map((example) => neighbour(example, label))));
+  add("Evidence: labels that go with it", of("label"), (found) =>
+    element("ul", { className: "words" }, ...found.map((other) => chip(other.name))));
+  if (!parts.length) parts.push(element("p", { className: "quiet", text: "This method gives no evidence." }));
   return parts;
 }
 
 const chip = (name, isSame = false) =>
   element("li", { className: isSame ? "chip same" : "chip", text: name });
 
-function wordChip(word, most) {
-  const made = element("li", { className: "chip word", text: word.name });
-  made.title = `weight ${word.weight.toPrecision(3)}`;
-  made.style.opacity = 0.7 + 0.3 * Math.max(0, word.weight / most);
-  return made;
-}
+const wordChip = (word) =>
+  element("li", { className: "chip word", text: word.name, title: `weight ${word.weight.toPrecision(3)}` });
 
 function neighbour(example, label) {
   // The label itself comes first, so that it is seen among many.
   const isOther = (other) => Number(other.label !== label.label);
   const sorted = [...example.labels].sort((one, other) => isOther(one) - isOther(other));
-  const shownLabels = sorted.slice(0, MAX_TAGS);
-  const n = sorted.length - shownLabels.length;
+  const n = sorted.length - MAX_TAGS;
   const text = example.text ?? `Training example ${count(example.id)}`;
   return element(
     "li",
@@ -255,7 +329,7 @@ function neighbour(example, label) {
     element(
       "ul",
       { className: "chips" },
-      ...shownLabels.map((other) => chip(other.name, other.label === label.label)),
+      ...sorted.slice(0, MAX_TAGS).map((other) => chip(other.name, other.label === label.label)),
       ...(n > 0 ? [chip(`and ${n} more`)] : []),
     ),
   );

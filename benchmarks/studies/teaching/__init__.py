@@ -1,0 +1,1 @@
+"""What lessons of people are worth."""
