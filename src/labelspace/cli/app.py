@@ -12,8 +12,12 @@ import typer
 
 from labelspace import __version__
 from labelspace.cli import options as opt
+from labelspace.cli.engine_options import works_in_blocks
+from labelspace.cli.export import export
+from labelspace.cli.hub import pull, push
 from labelspace.cli.options import Json, Seed, Threads
 from labelspace.cli.serve import serve
+from labelspace.cli.shard import shard
 from labelspace.cli.table_options import reads_tables
 from labelspace.cli.tune import tune
 from labelspace.cli.verbs import Verbs
@@ -46,6 +50,7 @@ def _top(
 
 
 @app.command()
+@works_in_blocks
 @reads_tables
 def train(
     corpus: Annotated[Path, typer.Argument(metavar="TRAIN", help="Corpus to learn from.")],
@@ -61,8 +66,11 @@ def train(
     encoder: opt.Encoder = None,
     vocabulary: opt.VocabularyFile = None,
     language: opt.Language = None,
+    allow: opt.Allow = None,
+    exclude: opt.Exclude = None,
     as_json: Json = False,
     fields: Any = None,
+    engine: Any = None,
 ) -> None:
     """Train a model and save it."""
     from labelspace.cli.set_option import parse_features, parse_parameters
@@ -80,7 +88,9 @@ def train(
         fields=fields,
         vocabulary=vocabulary,
         language=language,
+        rules={"allow": opt.labels_of(allow), "exclude": opt.labels_of(exclude) or []},
         valid=valid,
+        engine=engine,
         as_json=as_json,
     )
 
@@ -97,6 +107,7 @@ def evaluate(
         bool, typer.Option("--by-frequency", help="Also recall by how often labels occur.")
     ] = False,
     vocabulary: opt.VocabularyFile = None,
+    encoder: opt.LearnedWith = None,
     as_json: Json = False,
     fields: Any = None,
 ) -> None:
@@ -108,6 +119,7 @@ def evaluate(
         test,
         fields=fields,
         vocabulary=vocabulary,
+        encoder=encoder,
         n_threads=threads,
         A=a,
         B=b,
@@ -117,6 +129,7 @@ def evaluate(
 
 
 @app.command()
+@works_in_blocks
 @reads_tables
 def predict(
     model: ModelFolder,
@@ -135,10 +148,13 @@ def predict(
     add_broader: opt.AddBroader = False,
     allow: opt.Allow = None,
     exclude: opt.Exclude = None,
+    label_threshold: opt.LabelThreshold = None,
     vocabulary: opt.VocabularyFile = None,
+    encoder: opt.LearnedWith = None,
     threads: Threads = None,
     as_json: Json = False,
     fields: Any = None,
+    engine: Any = None,
 ) -> None:
     """Print the best labels of each row, with scores, or write them into a table."""
     from labelspace.cli.predict import run_predict
@@ -156,9 +172,12 @@ def predict(
             opt.broader_of(hide_broader, add_broader),
             opt.labels_of(allow),
             opt.labels_of(exclude) or [],
+            opt.thresholds_of(label_threshold),
         ),
         vocabulary=vocabulary,
+        encoder=encoder,
         n_threads=threads,
+        engine=engine,
         as_json=as_json,
     )
 
@@ -267,6 +286,7 @@ def update(
     more: Annotated[Path, typer.Argument(metavar="MORE", help="Corpus with new rows.")],
     threads: Threads = None,
     vocabulary: opt.VocabularyFile = None,
+    encoder: opt.LearnedWith = None,
     as_json: Json = False,
     fields: Any = None,
 ) -> None:
@@ -274,7 +294,13 @@ def update(
     from labelspace.cli.update import run_update
 
     run_update(
-        model, more, fields=fields, vocabulary=vocabulary, n_threads=threads, as_json=as_json
+        model,
+        more,
+        fields=fields,
+        vocabulary=vocabulary,
+        encoder=encoder,
+        n_threads=threads,
+        as_json=as_json,
     )
 
 
@@ -297,6 +323,10 @@ def draw_map(
 
 
 app.command()(serve)
+app.command()(push)
+app.command()(pull)
+app.command()(export)
+app.command()(shard)
 
 
 @app.command()

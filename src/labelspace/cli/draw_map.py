@@ -78,6 +78,7 @@ def drawing_of(tagger: Tagger) -> Drawing:
     where = {
         "poincare": "labels in the Poincaré disk",
         "tree": "labels, each near those that are like it, frequent ones inside",
+        "neighbourhood": "labels, each beside those that are most like it",
     }
     return Drawing(
         places.astype(np.float64),

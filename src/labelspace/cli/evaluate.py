@@ -21,6 +21,7 @@ def run_evaluate(
     *,
     fields: Fields | None = None,
     vocabulary: Path | None = None,
+    encoder: str | None = None,
     n_threads: int | None,
     A: float,
     B: float,
@@ -28,7 +29,7 @@ def run_evaluate(
     as_json: bool,
 ) -> None:
     """Evaluate the model in a folder on the corpus in a file."""
-    tagger = load_tagger(model, n_threads, vocabulary)
+    tagger = load_tagger(model, n_threads, vocabulary, encoder)
     corpus = read_for(tagger, test, fields)
     figures, top = evaluate(tagger, corpus, A=A, B=B)
     bands = None

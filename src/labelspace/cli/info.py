@@ -44,7 +44,11 @@ def run_info(
     if as_json:
         output.print_json(description)
         return
-    tables = {name: value for name, value in description.items() if isinstance(value, list)}
+    tables = {
+        name: value
+        for name, value in description.items()
+        if isinstance(value, list) and all(isinstance(row, dict) for row in value)
+    }
     plain = {name: value for name, value in description.items() if name not in tables}
     output.print_table(
         str(path), [{"": name.replace("_", " "), "value": _text(v)} for name, v in plain.items()]

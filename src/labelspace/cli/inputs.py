@@ -25,11 +25,17 @@ from labelspace.tagger import Tagger
 
 
 def load_tagger(
-    folder: Path, n_threads: int | None = None, vocabulary: Path | None = None
+    folder: Path,
+    n_threads: int | None = None,
+    vocabulary: Path | None = None,
+    encoder: str | None = None,
 ) -> Tagger:
-    """Load a model folder, to be used with so many threads, and with a vocabulary if given."""
+    """Load a model folder, to be used with so many threads, and with a vocabulary if given.
+
+    ``encoder`` is the one that it learned with, where that is not one of ours.
+    """
     with progress.task(f"Loading {folder}"):
-        tagger = Tagger.load(folder)
+        tagger = Tagger.load(folder, encoder=encoder)
         if vocabulary is not None:
             tagger.use_vocabulary(vocabulary)
     tagger.estimator_.n_threads = n_threads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,10 @@ import numpy as np
 
 from labelspace import store
 from labelspace.cli.evaluate import by_k
+from labelspace.errors import LabelspaceError, ModelFileError
 from labelspace.store import folders
+from labelspace.store.folders import MANIFEST
+from labelspace.store.manifest import plain_file
 from labelspace.vocabulary import Vocabulary
 
 
@@ -21,6 +25,25 @@ def model_card(
     Of a vocabulary that is ``given`` it also tells how many labels of the model are in it.
     """
     manifest = store.read_manifest(path)
+    try:
+        card = _card(manifest, path)
+        names = manifest["label_names"]
+        if given is not None:
+            card["given_vocabulary"] = given.coverage(map(str, names or ()))
+        json.dumps(card, allow_nan=False)
+    except LabelspaceError:
+        raise
+    except Exception:  # numpy raises those of Python's own parser for the head of an array
+        # Nothing but its checksum has been looked at, which whoever changed it has made anew.
+        raise ModelFileError(
+            f"{path / MANIFEST} does not say what a manifest says; train the model again."
+        ) from None
+    if with_files:
+        card["files"] = [{"file": name, **about} for name, about in manifest["files"].items()]
+    return {name: value for name, value in card.items() if value is not None}
+
+
+def _card(manifest: dict[str, Any], path: Path) -> dict[str, Any]:
     names = manifest["label_names"]
     learned = _learned(manifest["model"])
     provenance = dict((learned.get("provenance_") or {}).get("$dict", ()))
@@ -43,11 +66,7 @@ def model_card(
     }
     if figures:
         card |= {"held_out_corpus": provenance["valid"], "figures_on_it": by_k(figures)}
-    if given is not None:
-        card["given_vocabulary"] = given.coverage(map(str, names or ()))
-    if with_files:
-        card["files"] = [{"file": name, **about} for name, about in manifest["files"].items()]
-    return {name: value for name, value in card.items() if value is not None}
+    return card
 
 
 def _learned(model: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +105,8 @@ def _vocabulary(learned: dict[str, Any], path: Path) -> dict[str, Any]:
     vocabulary = learned.get("_labels", {}).get("state", {}).get("vocabulary")
     if not vocabulary:
         return {}
-    columns = np.load(path / vocabulary["state"]["column_of"]["$array"], mmap_mode="r")
+    file = plain_file(path, vocabulary["state"]["column_of"]["$array"])
+    columns = np.load(file, mmap_mode="r", allow_pickle=False)
     return {"vocabulary": {"n_labels": len(columns), "n_used": int((columns >= 0).sum())}}
 
 

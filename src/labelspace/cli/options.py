@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -27,13 +27,21 @@ Method = Annotated[
 ]
 Features = Annotated[
     str | None,
-    typer.Option(metavar="NAME=VALUE,…", help="Text features, such as ngrams=2,char_ngrams=3-5."),
+    typer.Option(metavar="NAME=VALUE,…", help="Text features: ngrams=2,char_ngrams=3-5, or auto."),
 ]
 Encoder = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|PATH|module:object",
         help="Encoder of texts beside their words: multilingual, a folder, precomputed.",
+    ),
+]
+LearnedWith = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder",
+        metavar="PATH|module:object",
+        help="The encoder that the model learned with, where it is not one of ours.",
     ),
 ]
 VocabularyFile = Annotated[
@@ -46,13 +54,13 @@ VocabularyFile = Annotated[
 ]
 K = Annotated[
     int | None,
-    typer.Option("-k", min=1, help="Labels for each row; 5, or as many as f1 or precision=…."),
+    typer.Option("-k", min=1, help="Labels for each row; 5, or as many as reach a goal."),
 ]
 Threshold = Annotated[
     str | None,
     typer.Option(
-        metavar="SCORE|f1|precision=P",
-        help="Leave out labels with a lower score; f1 and precision=0.9 choose the score.",
+        metavar="SCORE|f1|precision=P|recall=R",
+        help="Leave out labels with a lower score; f1, precision=0.9, recall=0.8 choose it.",
     ),
 ]
 TaggedFile = Annotated[
@@ -77,12 +85,23 @@ Allow = Annotated[
     typer.Option(
         "--allow",
         metavar="LABEL",
-        help="Give only these labels: keys or names; @FILE has one per line; repeatable.",
+        help="Give only these: key, name, pattern:GLOB, collection:NAME, below:LABEL; @FILE has "
+        "one per line; repeatable.",
     ),
 ]
 Exclude = Annotated[
     list[str] | None,
     typer.Option("--exclude", metavar="LABEL", help="Never give these labels; as --allow."),
+]
+
+
+LabelThreshold = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label-threshold",
+        metavar="LABEL=SCORE",
+        help="Least score of one label; @FILE has one per line; repeatable.",
+    ),
 ]
 
 
@@ -93,6 +112,7 @@ class Shown(NamedTuple):
     broader: str = "keep"
     allow: list[str] | None = None
     exclude: Sequence[str] = ()
+    thresholds: Mapping[Any, float] = {}
 
 
 def broader_of(hide: bool, add: bool) -> str:
@@ -121,8 +141,27 @@ def labels_of(given: list[str] | None) -> list[str] | None:
     return found
 
 
+def thresholds_of(given: list[str] | None) -> dict[str, float]:
+    """Return the least scores of single labels, each as ``LABEL=SCORE``."""
+    found: dict[str, float] = {}
+    for one in labels_of(given) or ():
+        label, equals, score = one.rpartition("=")
+        try:
+            found[label.strip()] = float(score)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise UsageError(f"--label-threshold is '{one[:80]}': write LABEL=SCORE, as rose=0.7.")
+    return found
+
+
 def tuned_model(folder: Path) -> Path:
     """Return the model's folder where that of ``tune`` is given, which has the model in it."""
     inside = folder / "model"
     is_tuned = not (folder / "manifest.json").exists() and (inside / "manifest.json").exists()
     return inside if is_tuned else folder
+
+
+def tuned_models(folders: list[Path]) -> list[Path]:
+    """Return the models' folders where those of ``tune`` are given."""
+    return [tuned_model(folder) for folder in folders]

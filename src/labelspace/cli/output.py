@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 import warnings
@@ -22,9 +23,27 @@ COMPILING = "Compiling, once"
 SECONDS_BETWEEN_LINES = 60.0
 
 
+# What a terminal obeys instead of showing: names and texts may come from strangers.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
 def say(text: str) -> None:
     """Write a line for the person at the terminal."""
-    print(text, file=sys.stderr, flush=True)
+    print(visible(text), file=sys.stderr, flush=True)
+
+
+def print_line(text: str, flush: bool = False) -> None:
+    """Write a line of an answer: as it is, but on a terminal without what that would obey."""
+    print(visible(text) if sys.stdout.isatty() else text, flush=flush)
+
+
+def visible(text: str) -> str:
+    """Return a text with its control characters written out; tabs and line breaks stay.
+
+    >>> print(visible("\\x1b[2Ja red\\tball"))
+    \\x1b[2Ja red	ball
+    """
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def print_json(result: Mapping[str, Any]) -> None:
@@ -39,6 +58,7 @@ def print_table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table()
     for name in rows[0] if rows else ():
@@ -46,9 +66,10 @@ def print_table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
         is_first = name == next(iter(rows[0]))
         table.add_column(name, justify="right" if numeric else "left", no_wrap=numeric or is_first)
     for row in rows:
-        table.add_row(*(_shown(value) for value in row.values()))
+        # A Text, since rich would take [b] in a name for markup.
+        table.add_row(*(Text(visible(_shown(value))) for value in row.values()))
     console = Console(width=_width())
-    console.print(title, style="italic", markup=False, highlight=False, soft_wrap=True)
+    console.print(visible(title), style="italic", markup=False, highlight=False, soft_wrap=True)
     console.print(table)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from labelspace import progress
 from labelspace.calibration import checked_threshold
 from labelspace.cli import output
+from labelspace.cli.engine_options import EngineChoice
 from labelspace.cli.inputs import load_tagger, read_for
 from labelspace.cli.options import Shown
 from labelspace.cli.reasons import explained, label_text, lines_about
@@ -41,11 +43,18 @@ def run_predict(
     explain: bool = False,
     shown: Shown = Shown(),
     vocabulary: Path | None = None,
+    encoder: str | None = None,
     n_threads: int | None,
+    engine: EngineChoice = EngineChoice(),
     as_json: bool,
 ) -> None:
     """Print, or write to the file ``out``, what a model gives to the rows of ``source``."""
-    tagger = load_tagger(model, n_threads, vocabulary)
+    if engine.engine is not None:
+        _check_reached(encoder)
+        how = {"k": k, "threshold": checked_threshold(threshold), "shown": shown}
+        run_in_parts(model, source, out, engine, as_json, explain, vocabulary, fields=fields, **how)
+        return
+    tagger = load_tagger(model, n_threads, vocabulary, encoder)
     choice = tagger.choice(k, checked_threshold(threshold), *shown)
     about = {"k": choice.k, "threshold": choice.least}
     given = fields or Fields()
@@ -77,10 +86,52 @@ def run_predict(
         return
     for labels in rows:
         if explain:
-            print("\n".join(line for one in labels for line in lines_about(one)) + "\n")
+            about_all = (line for one in labels for line in lines_about(one))
+            output.print_line("\n".join(about_all) + "\n")
             continue
         printed = (f"{label_text(label)}\t{label['score']:.4f}" for label in labels)
-        print("\t".join(printed), flush=source == STANDARD_INPUT)
+        output.print_line("\t".join(printed), flush=source == STANDARD_INPUT)
+
+
+def run_in_parts(
+    model: Path,
+    source: str,
+    out: Path | None,
+    chosen: EngineChoice,
+    as_json: bool,
+    explain: bool,
+    vocabulary: Path | None,
+    **how: Any,
+) -> None:
+    """Write what a model gives to the rows of a huge file into part files in a folder."""
+    from labelspace import bulk
+
+    if out is None or source == STANDARD_INPUT or explain:
+        raise UsageError(
+            "--engine tags a file into the part files of a folder: give a file and --out FOLDER, "
+            "without --explain."
+        )
+    check_readable(Path(source))
+    folder = chosen.workdir or str(bulk.own_workdir(out))
+    began = time.perf_counter()
+    with chosen._replace(workdir=folder).used() as used:
+        done = bulk.tag_file(model, Path(source), out, vocabulary=vocabulary, **how)
+    told = {"n": done["rows"], "n_poison": done["poison"], "n_parts": len(done["parts"])}
+    if as_json:
+        output.print_json({**told, "out": str(out), **used.figures()})
+        return
+    rate = done["rows"] / max(time.perf_counter() - began, 1e-9)
+    print(f"{out}: {done['rows']:,} rows in {len(done['parts']):,} parts, {rate:,.0f} a second")
+    if done["poison"]:
+        print(f"{done['poison']:,} rows could not be read or tagged: see poison-*.jsonl in {out}")
+
+
+def _check_reached(encoder: str | None) -> None:
+    if encoder is not None:
+        raise UsageError(
+            "--engine starts processes that --encoder does not reach: set "
+            f"LABELSPACE_TRUSTED={encoder} instead."
+        )
 
 
 def _write(

@@ -18,8 +18,9 @@ _TEACHING = "Teaching"
 
 
 def serve(
-    model: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Model folder.", callback=opt.tuned_model)
+    models: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR…", help="Model folders.", callback=opt.tuned_models),
     ],
     host: Annotated[
         str, typer.Option(help="Address to listen on; 127.0.0.1 is this machine only.")
@@ -32,12 +33,21 @@ def serve(
         float, typer.Option(min=0.1, help="Seconds that a request may take.")
     ] = 10.0,
     max_body: Annotated[int, typer.Option(min=1024, help="Bytes of a request's body.")] = 1 << 20,
+    encoder: opt.LearnedWith = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page.")] = False,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="LABELSPACE_TOKEN",
             help="Who has it may teach the model.",
+            rich_help_panel=_TEACHING,
+        ),
+    ] = None,
+    held_out: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            help="Rows with labels, on which a lesson is measured before it goes live.",
             rich_help_panel=_TEACHING,
         ),
     ] = None,
@@ -57,21 +67,14 @@ def serve(
 ) -> None:
     """Serve a model over HTTP: an API, a page to tag texts on, and a map of the labels."""
     _check_token(token)
-    _serve(
-        {"model": str(model), "host": host, "token": token, "workers": workers},
-        {
-            "queue": queue,
-            "time": time_limit,
-            "body": max_body,
-            "learned_rows": max_taught_rows,
-            "learned_labels": max_taught_labels,
-            "learned_bytes": max_taught_bytes,
-            "free_disk": min_free_disk,
-        },
-        port=port,
-        n_threads=threads,
-        open_browser=open_browser,
-    )
+    taught = (max_taught_rows, max_taught_labels, max_taught_bytes, min_free_disk)
+    names = ("learned_rows", "learned_labels", "learned_bytes", "free_disk")
+    limits = {"queue": queue, "time": time_limit, "body": max_body}
+    model, *others = map(str, models)
+    about: dict[str, Any] = {"model": model, "host": host, "token": token, "workers": workers}
+    about |= {"held_out": held_out and str(held_out), "encoder": encoder, "others": tuple(others)}
+    limits |= dict(zip(names, taught, strict=True))
+    _serve(about, limits, port=port, n_threads=threads, open_browser=open_browser)
 
 
 def _serve(

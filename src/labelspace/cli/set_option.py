@@ -28,12 +28,14 @@ def parse_parameters(settings: list[str]) -> dict[str, Any]:
 def parse_features(text: str | None) -> Any:
     """Turn ``ngrams=2,char_ngrams=3-5`` into text features; ``module:function`` names their maker.
 
+    ``auto`` lets them be chosen on a sample of the texts.
+
     >>> parse_features("ngrams=2,char_ngrams=3-5")
     TextFeatures(char_ngrams=(3, 5), ngrams=2)
     """
     from labelspace.data.text.features import TextFeatures
 
-    if text is None or re.fullmatch(r"[\w.]+:\w+", text):
+    if text is None or text == "auto" or re.fullmatch(r"[\w.]+:\w+", text):
         return text
     known = list(inspect.signature(TextFeatures).parameters)
     parameters: dict[str, Any] = {}

@@ -56,27 +56,41 @@ def reads_tables(verb: Callable[..., None]) -> Callable[..., None]:
     >>> list(inspect.signature(show).parameters)[:3]
     ['path', 'text', 'labels']
     """
+
+    def fields(said: dict[str, Any]) -> Any:
+        from labelspace.data.formats.fields import Fields
+
+        return Fields.of(header=not said.pop("no_header"), **said)
+
+    return with_options(verb, "fields", _OPTIONS, fields)
+
+
+def with_options(
+    verb: Callable[..., None],
+    gets: str,
+    options: dict[str, tuple[Any, Any]],
+    made: Callable[[dict[str, Any]], Any],
+) -> Callable[..., None]:
+    """Give a verb options, each with a type and a default; it ``gets`` what is made of them."""
     hints = get_type_hints(verb, include_extras=True)
     parameters = inspect.signature(verb).parameters
-    own = [p.replace(annotation=hints[name]) for name, p in parameters.items() if name != "fields"]
+    own = [p.replace(annotation=hints[name]) for name, p in parameters.items() if name != gets]
     added = [
         inspect.Parameter(
             name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind
         )
-        for name, (kind, default) in _OPTIONS.items()
+        for name, (kind, default) in options.items()
     ]
     # --json stays the last line of the help.
     at = next((i for i, p in enumerate(own) if p.name == "as_json"), len(own))
     signature = inspect.Signature([*own[:at], *added, *own[at:]])
 
     @functools.wraps(verb)
-    def with_fields(**options: Any) -> None:
-        from labelspace.data.formats.fields import Fields
+    def with_more(**given: Any) -> None:
+        said = {name: given.pop(name) for name in options}
+        verb(**given, **{gets: made(said)})
 
-        said = {name: options.pop(name) for name in _OPTIONS}
-        verb(**options, fields=Fields.of(header=not said.pop("no_header"), **said))
-
-    del with_fields.__wrapped__  # or its signature would be taken for this one's
-    with_fields.__signature__ = signature  # type: ignore[attr-defined]
-    with_fields.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
-    return with_fields
+    del with_more.__wrapped__  # or its signature would be taken for this one's
+    with_more.__signature__ = signature  # type: ignore[attr-defined]
+    with_more.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
+    return with_more

@@ -8,6 +8,7 @@ from typing import Any
 
 from labelspace import metrics, models, progress
 from labelspace.cli import output
+from labelspace.cli.engine_options import EngineChoice
 from labelspace.cli.evaluate import by_k, evaluate
 from labelspace.cli.inputs import add_embeddings, read_for, read_to_learn
 from labelspace.data import Corpus
@@ -18,6 +19,8 @@ from labelspace.data.text.encoding.resolving import encoder_for
 from labelspace.errors import UsageError
 from labelspace.store import folders
 from labelspace.tagger import Tagger
+
+MOST_WORDS = 1_000_000  # of which texts make features, for estimates
 
 
 def run_train(
@@ -31,7 +34,9 @@ def run_train(
     fields: Fields | None = None,
     vocabulary: Path | None = None,
     language: str | None = None,
+    rules: dict[str, Any] | None = None,
     valid: Path | None,
+    engine: EngineChoice = EngineChoice(),
     as_json: bool,
 ) -> None:
     """Train a method on the corpus in a file, and save the model in the folder ``out``."""
@@ -45,7 +50,12 @@ def run_train(
     check_features(read, corpus, ("--features", features), ("--encoder", encoder))
     if encoder == PRECOMPUTED:
         add_embeddings(read, corpus)
-    tagger, result = train(read, method, parameters, features, encoder)
+    with engine.used() as used:
+        if used is not None:
+            output.say(f"{corpus}: {used.check_fits(_size(read)).said}")
+        tagger, result = train(read, method, parameters, features, encoder, rules)
+    if used is not None:
+        result |= used.figures()
     provenance = tagger.estimator_.provenance_ = provenance_of(corpus, result)
     try:
         if valid is not None:
@@ -73,6 +83,17 @@ def run_train(
         )
     if valid is not None:
         output.print_table(f"On {valid}", by_k(result["valid"]))
+
+
+def _size(corpus: Corpus) -> Any:
+    """Return how large a corpus is; a text counts as so many features as words."""
+    from labelspace.engine.estimate import CorpusSize
+
+    X, Y = corpus.X, corpus.Y
+    if X is not None:
+        return CorpusSize(X.shape[0], X.shape[1], Y.shape[1], X.nnz, Y.nnz)
+    n_words = sum(text.count(" ") + 1 for text in corpus.texts or ())
+    return CorpusSize(Y.shape[0], min(n_words, MOST_WORDS), Y.shape[1], n_words, Y.nnz)
 
 
 def check_features(corpus: Corpus, path: Path, *options: tuple[str, Any]) -> None:
@@ -113,6 +134,7 @@ def train(
     parameters: dict[str, Any],
     features: Any = None,
     encoder: str | None = None,
+    rules: dict[str, Any] | None = None,
 ) -> tuple[Tagger, dict[str, Any]]:
     """Train a method on a corpus; return the tagger and what it cost."""
     with progress.task(f"Training {method} on {len(corpus):,} rows"), output.Meter() as meter:
@@ -123,6 +145,7 @@ def train(
             corpus.label_names,
             vocabulary=corpus.vocabulary,
             label_keys=corpus.label_keys,
+            **(rules or {}),
         )
     tagger.fields_ = fields_of(corpus)
     peak = output.Meter.peak_rss_mib()

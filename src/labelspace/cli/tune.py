@@ -49,7 +49,7 @@ def tune(
         budget,
         methods=None if methods is None else _names(methods),
         metric=metric,
-        features=parse_features(features),
+        features=None if features == "auto" else parse_features(features),
         encoder=encoder,
         folder=out,
         random_state=seed,

@@ -17,12 +17,13 @@ def run_update(
     *,
     fields: Fields | None = None,
     vocabulary: Path | None = None,
+    encoder: str | None = None,
     n_threads: int | None,
     as_json: bool,
 ) -> None:
     """Let the model in a folder learn the corpus in a file."""
     with folders.locked(model):  # a server that learns saves the same folder
-        tagger = load_tagger(model, n_threads, vocabulary)
+        tagger = load_tagger(model, n_threads, vocabulary, encoder)
         corpus = read_for(tagger, more, fields)
         n_before = tagger.estimator_.n_labels_
         # A model that knows labels by number takes no names for them later.
