@@ -1,5 +1,5 @@
 # Everything a newcomer or a CI machine runs. `make demo` and `make test` need nothing but make and
-# Python 3.10 to 3.13: each makes .venv, installs the locked dependencies and runs; the next run
+# Python 3.10 to 3.14: each makes .venv, installs the locked dependencies and runs; the next run
 # reuses .venv until a lock file or pyproject.toml changes. ARGS reach the program that runs, as in
 # `make test ARGS="-k metrics"`.
 
@@ -14,13 +14,21 @@ CORE  := $(VENV)/.core-stamp
 SERVE := $(VENV)/.serve-stamp
 ALL   := $(VENV)/.all-stamp
 
+# Tests whose kernels end in a reasonable time as plain Python.
+WITHOUT_COMPILING := tests/encoders tests/search tests/spaces tests/test_topk.py tests/test_voting.py \
+	$(addprefix tests/linear/test_,chunks.py contrastive.py contrastive_loss.py incremental.py \
+	l1_kernels.py label_softmax.py)
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help install demo test fuzz sanitise kill bench lint format docs lock clean distclean
+.PHONY: help install demo test cluster annif dist notebooks fuzz sanitise kill bench lint format docs \
+	lock clean distclean
 
 help:
 	@echo "make demo       build a corpus from installed docstrings, train, evaluate, tag sentences"
 	@echo "make test       run every test and every docstring example"
+	@echo "make annif      let Annif, installed from PyPI on its own, ask a server of labelspace"
+	@echo "make cluster    install Ray and run the tests that start a cluster of it here"
 	@echo "make fuzz       try thousands of changed files, model folders and requests"
 	@echo "make kill       kill every verb at random and planned moments, and fill its disk"
 	@echo "make sanitise   run kernels with checks of bounds, and some without compiling (slow)"
@@ -29,6 +37,8 @@ help:
 	@echo "make format     let ruff rewrite what it can"
 	@echo "make docs       build the documentation into site/"
 	@echo "make bench      run the benchmarks and render docs/benchmarks.md"
+	@echo "make dist       build sdist and wheel, twice, and check what a release needs"
+	@echo "make notebooks  run the notebooks of docs/notebooks on the demo corpus"
 	@echo "make lock       choose the locked versions again"
 	@echo "make clean      remove what the targets above made, but keep .venv"
 	@echo "make distclean  remove .venv too"
@@ -41,6 +51,21 @@ demo: $(SERVE)
 test: $(ALL)
 	$(BIN)/python -m pytest $(ARGS)
 
+# Annif has other dependencies than ours; it is asked as a program.
+ANNIF := .venv-annif/bin/annif
+
+annif: $(ALL) $(ANNIF)
+	LABELSPACE_ANNIF=$(CURDIR)/$(ANNIF) $(BIN)/python -m pytest tests/server/test_annif.py $(ARGS)
+
+$(ANNIF):
+	$(BIN)/python -m venv .venv-annif
+	.venv-annif/bin/python -m pip --disable-pip-version-check --quiet install 'annif>=1.4,<2'
+
+# Ray is large and few want it, so that it comes with this target only.
+cluster: $(ALL)
+	@$(PIP) install --requirement requirements/cluster.lock
+	$(BIN)/python -m pytest -m cluster --slow $(ARGS)
+
 fuzz: $(ALL)
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
@@ -50,7 +75,7 @@ kill: $(ALL)
 sanitise: $(ALL)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/numba-bounds $(BIN)/python -m pytest \
 	    tests/test_degenerate_data.py tests/test_estimators.py $(ARGS)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/encoders $(ARGS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(WITHOUT_COMPILING) $(ARGS)
 
 bench: $(ALL)
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -68,6 +93,12 @@ format: $(ALL)
 
 docs: $(ALL)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+dist: $(ALL)
+	$(BIN)/python tools/dist.py
+
+notebooks: $(ALL)
+	$(BIN)/python tools/notebooks.py $(ARGS)
 
 $(CORE): requirements/core.lock pyproject.toml | $(BIN)/pip
 	@echo "Installing the core dependencies into $(VENV) (the first time takes a minute or two)"
@@ -88,14 +119,14 @@ $(ALL): requirements/all.lock pyproject.toml | $(BIN)/pip
 
 # The first interpreter that fits; PYTHON=... names one instead.
 $(BIN)/pip:
-	@fits='import sys, venv, ensurepip; sys.exit(not (3, 10) <= sys.version_info < (3, 14))'; \
-	for python in $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python3.10); do \
+	@fits='import sys, venv, ensurepip; sys.exit(not (3, 10) <= sys.version_info < (3, 15))'; \
+	for python in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python3.10); do \
 	    if "$$python" -c "$$fits" >/dev/null 2>&1; then \
 	        echo "Making $(VENV) with $$("$$python" --version)"; \
 	        exec "$$python" -m venv $(VENV); \
 	    fi; \
 	done; \
-	echo "labelspace needs Python 3.10 to 3.13 with its venv module, but $(or $(PYTHON),python3)" \
+	echo "labelspace needs Python 3.10 to 3.14 with its venv module, but $(or $(PYTHON),python3)" \
 	    "is missing, too old, too new or without venv: install one (on Debian and Ubuntu also" \
 	    "the python3-venv package) or name it, as in 'make demo PYTHON=/path/to/python3.12'." >&2; \
 	exit 1
@@ -112,7 +143,9 @@ lock: $(BIN)/pip
 	$(LOCK) --upgrade --output-file requirements/core.lock > /dev/null
 	$(LOCK) --upgrade --constraint requirements/core.lock --output-file requirements/all.lock \
 	    --extra deep --extra plots --extra serve --extra tables --extra vocabulary \
-	    --extra encoder --extra dev --extra docs > /dev/null
+	    --extra hub --extra onnx --extra encoder --extra dev --extra docs > /dev/null
+	$(LOCK) --upgrade --constraint requirements/all.lock --output-file requirements/cluster.lock \
+	    --extra cluster > /dev/null
 
 clean:
 	rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
