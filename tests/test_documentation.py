@@ -83,3 +83,19 @@ def options_by_verb() -> dict[str, set[str]]:
         verb: {option for parameter in command.params for option in parameter.opts} | {"--help"}
         for verb, command in commands.items()
     }
+
+
+NAMED_TESTS = sorted(
+    {
+        (page, found[1], found[2])
+        for page in PAGES
+        for found in re.finditer(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page.read_text("utf-8"))
+    },
+    key=str,
+)
+
+
+@pytest.mark.parametrize(("page", "file", "test"), NAMED_TESTS, ids=str)
+def test_a_test_that_is_named_is_there(page: Path, file: str, test: str | None) -> None:
+    content = (PROJECT / file).read_text("utf-8")
+    assert test is None or re.search(rf"(?m)^def {test}\(", content)

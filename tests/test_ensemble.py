@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
@@ -50,5 +52,5 @@ def test_learners_come_in_the_order_of_their_seeds(monkeypatch) -> None:
         return task(title, total=total)
 
     monkeypatch.setattr(progress, "task", listening)
-    assert train_learners(lambda seed: seed * 2, [5, 3, 4], n_threads=2) == [10, 6, 8]
+    assert train_learners(operator.mul, 2, [5, 3, 4], n_threads=2) == [10, 6, 8]
     assert heard == [("Training", 3)]

@@ -38,6 +38,7 @@ from labelspace.parameters import (
     split_state,
     whole,
 )
+from labelspace.partial_labels import rejected_labels
 from labelspace.responses import Responses
 from labelspace.store import schema
 from labelspace.topk import NO_LABEL, TopK
@@ -64,8 +65,7 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
     threshold : float or str, optional
         Score below which ``predict`` leaves a label out. Methods that give probabilities also take
         ``"f1"``, the threshold that had the best F1 on rows held out in training, and
-        ``"precision=0.9"``, the lowest that had this precision; ``k`` then limits a row's labels
-        only where it is given to ``predict``.
+        ``"precision=0.9"``, the lowest that had it (or ``"recall=0.8"``); ``k`` counts where given.
     random_state : int, RandomState or None
         Seed of everything random in ``fit``.
     n_threads : int, optional
@@ -90,12 +90,12 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
         "n_threads": [whole(1, threads.MOST), None],
     }
     _schema: ClassVar[schema.Schema] = ESTIMATOR_SCHEMA
-    # Whether fit measures scores on rows held out, and keeps that in ``calibration_``.
+    # Whether scores are measured on rows held out; names of labels and ``rejected`` are taken.
     _is_calibrated: ClassVar[bool] = False
-    # Whether ``fit`` and ``partial_fit`` take ``label_features``, what labels are called.
     takes_label_features: ClassVar[bool] = False
-    # What the method can be told beyond its parameters, by ``settings`` and perhaps ``preset``.
-    settings_type: ClassVar[type[Settings] | None] = None
+    takes_partial_labels: ClassVar[bool] = False
+    reads_sequences: ClassVar[bool] = False  # texts come as words in order, not as weights
+    settings_type: ClassVar[type[Settings] | None] = None  # what else a method can be told
 
     def __init__(
         self,
@@ -144,14 +144,14 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
         return self
 
     @_has("_partial_fit")
-    def partial_fit(self: Ranker, X: Any, Y: Any, classes: Any = None) -> Ranker:
+    def partial_fit(self, X: Any, Y: Any, classes: Any = None, rejected: Any = None) -> Any:
         """Learn on from new rows, which may have new labels; the first call is ``fit``.
 
-        ``classes`` is taken for scikit-learn's sake: new labels may come at any time.
+        Where ``rejected`` is given, like ``Y``, labels that a row has in neither are unknown.
         """
-        return self._learn_on(X, Y)
+        return self._learn_on(X, Y, rejected)
 
-    def _learn_on(self: Ranker, X: Any, Y: Any, **more: Any) -> Ranker:
+    def _learn_on(self: Ranker, X: Any, Y: Any, rejected: Any = None, **more: Any) -> Ranker:
         """Check the input of ``partial_fit`` and learn from it, or not at all."""
         if not hasattr(self, "_labels"):
             return self._learn(X, Y, **more)
@@ -159,6 +159,7 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
         X = self._checked(X, reset=False)
         with self._all_or_nothing():
             Y = self._labels.learn(Y, X.shape[0])
+            more |= rejected_labels(self, rejected, Y)
             self._set_label_counts(self.label_counts_, self.n_examples_, Y)
             with threads.limit(self.n_threads):
                 self._partial_fit(X, Y, **more)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import csr_array, csr_matrix, hstack
 
 # Columns that nearly all rows have are handled by BLAS where they are so many, in so many rows.
 _FEWEST_DENSE, _FEWEST_DENSE_ROWS, _FULL = 64, 200, 0.9
@@ -70,6 +70,16 @@ def split_dense(X: csr_matrix, n_dense: int) -> tuple[csr_matrix, NDArray[np.flo
         shape=(X.shape[0], n_sparse),
     )
     return sparse, dense
+
+
+def with_constant_feature(X: csr_matrix, value: float) -> csr_matrix:
+    """Return rows with one feature more that all have, so that labels may differ by frequency.
+
+    >>> with_constant_feature(csr_matrix([[0.0, 1.0]], dtype=np.float32), 0.5).toarray()
+    array([[0. , 1. , 0.5]], dtype=float32)
+    """
+    constant = csr_matrix(np.full((X.shape[0], 1), value, dtype=np.float32))
+    return csr_matrix(hstack([X, constant], format="csr"))
 
 
 def as_given(matrix: csr_matrix, is_array: bool) -> Any:

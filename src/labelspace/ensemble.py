@@ -8,13 +8,13 @@ thread of its own, and fewer of them can be asked than were trained.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace import progress
+from labelspace import engine, progress
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.search.exact import ExactIndex
 from labelspace.search.ivf import IVFIndex
@@ -93,13 +93,18 @@ class Learner(Storable):
 
 
 def train_learners(
-    train: Callable[[int], AnyLearner], seeds: Sequence[int], n_threads: int | None
+    train: Callable[[Any, int], AnyLearner],
+    inputs: Any,
+    seeds: Sequence[int],
+    n_threads: int | None,
 ) -> list[AnyLearner]:
-    """Return a learner for each seed, trained side by side, and tell of each that is done."""
+    """Return a learner of the inputs for each seed, trained side by side, and tell of each."""
+    if engine.is_active():
+        return engine.run_blocks(train, inputs, seeds, "training learners", may_lose=True)
     with progress.task("Training", total=len(seeds)) as advance:
 
         def counted(seed: int) -> AnyLearner:
-            learner = train(seed)
+            learner = train(inputs, seed)
             advance(1)
             return learner
 

@@ -31,6 +31,10 @@ class UsageError(LabelspaceError):
     """A method, parameter or option that does not exist or cannot take that value."""
 
 
+class EngineError(LabelspaceError):
+    """Work in blocks that workers could not finish: what is done is kept."""
+
+
 class AmbiguousLabel(UsageError):
     """A name that several labels have; their keys or numbers tell them apart."""
 

@@ -212,6 +212,22 @@ class FeatureContributions:
         return _largest_first("feature", features[parts > 0], parts[parts > 0])
 
 
+def by_features(
+    Z: csr_matrix, top: TopK, classifiers: SparseIndex, n_reasons: int
+) -> list[list[Explanation]]:
+    """Explain answers of linear classifiers: what each feature of a row adds to a label's score."""
+    explained = []
+    for row in range(len(top)):
+        features = FeatureContributions(Z[row], classifiers)
+        explained.append(
+            [
+                Explanation(label, score, features.reasons_for(label)[:n_reasons])
+                for label, score in top.given(row)
+            ]
+        )
+    return explained
+
+
 def in_equal_parts(kinds: Sequence[list[Reason]], n_reasons: int) -> list[Reason]:
     """Return the largest reasons of several kinds, each kind an equal share of the whole.
 

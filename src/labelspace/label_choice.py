@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from labelspace.label_catalog import LabelCatalog
@@ -12,8 +13,9 @@ from labelspace.topk import TopK
 class LabelChoice(NamedTuple):
     """Which labels of a ranking are given, and what they are called.
 
-    ``least`` is the score that they need; ``broader`` is as for ``LabelCatalog.choose``; of the
-    columns only those in ``allowed`` are given, where it is not None, and none in ``excluded``.
+    ``least`` is the score that they need, and ``own`` that of single columns; ``broader`` is as for
+    ``LabelCatalog.choose``; of the columns only those in ``allowed`` are given, where it is not
+    None, and none in ``excluded``.
 
     Examples
     --------
@@ -33,17 +35,25 @@ class LabelChoice(NamedTuple):
     broader: str = "keep"
     allowed: frozenset[int] | None = None
     excluded: frozenset[int] = frozenset()
+    own: Mapping[int, float] = {}
 
     @property
     def n_ranked(self) -> int:
         """How many labels have to be ranked."""
         if self.allowed is not None:
             return max(1, self.catalog.labels.n_labels)  # an allowed one may be ranked anywhere
-        return self.catalog.n_ranked(self.k, self.broader) + len(self.excluded)
+        # What the model learned without has no evidence, and no place in a ranking.
+        n_excluded = len(self.excluded) - len(self.catalog.labels.excluded)
+        return self.catalog.n_ranked(self.k, self.broader) + n_excluded + len(self.own)
 
     def given(self, top: TopK, row: int) -> list[tuple[int, float]]:
         """Return the columns of the labels that a row is given, with their scores."""
-        return self.of_ranked(top.given(row, self.least))
+        return self.of_ranked(self.good_enough(top.given(row, None if self.own else self.least)))
+
+    def good_enough(self, ranked: Iterable[tuple[int, float]]) -> Iterator[tuple[int, float]]:
+        """Yield the columns whose score is what they need."""
+        least = -math.inf if self.least is None else self.least
+        return (pair for pair in ranked if pair[1] >= self.own.get(pair[0], least))
 
     def of_ranked(self, ranked: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
         """Return what is given of columns and scores, best first, that are good enough."""
@@ -68,5 +78,6 @@ class LabelChoice(NamedTuple):
         """Return all but the labels themselves, ready for JSON."""
         told = {**self._asdict(), "excluded": sorted(self.excluded)}
         told["allowed"] = None if self.allowed is None else sorted(self.allowed)
+        told["own"] = sorted(self.own.items())
         del told["catalog"]
         return told

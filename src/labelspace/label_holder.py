@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from labelspace.base import LabelRanker
 from labelspace.calibration import Threshold
 from labelspace.data.formats.vocabulary_file import read_vocabulary
-from labelspace.errors import LabelspaceWarning, UsageError
+from labelspace.errors import LabelspaceWarning
 from labelspace.label_catalog import LabelCatalog
 from labelspace.label_choice import LabelChoice
+from labelspace.label_rules import columns_of
 from labelspace.labels import LabelEncoder
 from labelspace.model_vocabulary import ModelVocabulary
 from labelspace.vocabulary import NOT_THERE, Vocabulary
@@ -61,25 +63,25 @@ class LabelHolder:
         broader: str = "keep",
         allow: Iterable[int | str] | None = None,
         exclude: Iterable[int | str] = (),
+        thresholds: Mapping[Any, float] | None = None,
     ) -> LabelChoice:
         """Return how labels are chosen from a ranking and named; parameters as for ``tag_many``."""
         catalog = self.catalog
         catalog.check_language(language)
         catalog.check_broader(broader)
-        allowed = None if allow is None else catalog.columns(_listed(allow, "allow"))
-        excluded = catalog.columns(_listed(exclude, "exclude"))
+        allowed = None if allow is None else columns_of(allow, catalog, "allow")
+        excluded = columns_of(exclude, catalog, "exclude") | frozenset(self.labels_.excluded)
         given = (*self.limits(k, threshold), language, broader)
-        return LabelChoice(catalog, *given, allowed, excluded)
+        own = {
+            column: float(score)
+            for label, score in (thresholds or {}).items()
+            for column in catalog.columns([label])
+        }
+        return LabelChoice(catalog, *given, allowed, excluded, own)
 
     def limits(self, k: int | None = None, threshold: Threshold = None) -> tuple[int, float | None]:
         """Return how many labels are given at most, and the score that they need."""
         return self.estimator_.limits(k, threshold)
-
-
-def _listed(labels: Iterable[int | str], what: str) -> Iterable[int | str]:
-    if isinstance(labels, str):
-        raise UsageError(f"{what} is a text where labels are needed: write [{labels[:80]!r}].")
-    return labels
 
 
 def model_vocabulary(

@@ -58,6 +58,7 @@ class LabelEncoder(Storable):
 
     vocabulary: ModelVocabulary | None = None
     is_array: bool = False
+    excluded: Sequence[int] = ()  # columns that it learned without, and that are never given
     # Columns by name, those of names that several have, and the names that they were made from;
     # made when asked for, never stored.
     _found: tuple[dict[str, int], dict[str, list[int]], list[Any]] | None = None
@@ -69,6 +70,7 @@ class LabelEncoder(Storable):
         "_class_dtype": schema.anything,
         "is_array": schema.maybe(schema.FLAG),
         "vocabulary": schema.maybe(schema.part("ModelVocabulary", n_columns="n_labels")),
+        "excluded": schema.maybe(schema.list_of(schema.integer(), length="n_excluded")),
     }
 
     @classmethod

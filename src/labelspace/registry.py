@@ -39,6 +39,7 @@ METHODS: dict[str, Method] = {
             "labelspace.name_index:NameIndex",
             "labelspace.settings:LabelSpaceSettings",
             "labelspace.stacking:Stacker",
+            "labelspace.vector_space:VectorSpace",
         ),
     ),
     "annexml": Method(
@@ -85,7 +86,11 @@ METHODS: dict[str, Method] = {
     "hierarchicalxc": Method(
         "hierarchical_xc.model:HierarchicalXC",
         "a binary tree of labels that come together, searched best first",
-        ("hierarchical_xc.best_first:BestFirstIndex", "hierarchical_xc.platt:Platt"),
+        (
+            "hierarchical_xc.best_first:BestFirstIndex",
+            "hierarchical_xc.platt:Platt",
+            "hierarchical_xc.settings:HierarchicalXCSettings",
+        ),
     ),
     "fastxml": Method(
         "row_trees.fastxml:FastXML",
@@ -122,6 +127,11 @@ METHODS: dict[str, Method] = {
         "votes of nearest rows where labels' walks put them (deep)",
         ("dxml.learners:DXMLLearner", "dxml.settings:DXMLSettings"),
     ),
+    "xml-cnn": Method(
+        "xml_cnn.model:XMLCNN",
+        "convolutions over the words of a text in their order (deep)",
+        ("xml_cnn.convolutions:WordConvolutions", "xml_cnn.settings:XMLCNNSettings"),
+    ),
     "sleec": Method(
         "sleec.model:SLEEC",
         "votes of nearest rows in local embeddings of label sets",
@@ -130,6 +140,11 @@ METHODS: dict[str, Method] = {
             "sleec.learners:SLEECLearner",
             "sleec.settings:SLEECSettings",
         ),
+    ),
+    "pdsparse": Method(
+        "sparse_margins.pdsparse:PDSparse",
+        "max-margin classifiers of all labels together, sparse",
+        ("sparse_margins.settings:PDSparseSettings",),
     ),
     "ppdsparse": Method(
         "sparse_margins.ppdsparse:PPDSparse",
@@ -145,6 +160,11 @@ METHODS: dict[str, Method] = {
         "leml.model:LEML",
         "a linear map of low rank, its two factors learned together",
         ("leml.settings:LEMLSettings",),
+    ),
+    "robustxml": Method(
+        "leml.robustxml:RobustXML",
+        "a linear map of low rank, and a sparse one for rare labels",
+        ("leml.settings:RobustXMLSettings",),
     ),
     "wsabie": Method(
         "wsabie.model:WSABIE",
@@ -184,6 +204,7 @@ SHARED_PARTS = (
     "data.text.encoding.hybrid_features:HybridFeatures",
     "data.text.excerpts:Excerpts",
     "data.text.features:TextFeatures",
+    "data.text.sequences:WordSequences",
     "data.text.transformers:Transformer",
     "deep.history:History",
     "deep.loop:TrainingState",
@@ -196,12 +217,15 @@ SHARED_PARTS = (
     "graph.tree:Tree",
     "labels:LabelEncoder",
     "manifold.smce:SMCE",
+    "label_collections:LabelCollections",
     "model_vocabulary:ModelVocabulary",
+    "partial_labels:PartialRows",
     "search.exact:ExactIndex",
     "search.ivf:IVFIndex",
     "search.sparse:SparseIndex",
     "search.tree_beam:DenseTreeIndex",
     "search.tree_beam:TreeIndex",
+    "sharding.ranker:ShardedRanker",
     "tagger:Tagger",
     "tuning.blend:Blend",
     "tuning.mixture:Curve",

@@ -7,7 +7,7 @@ features as well; one that learned from features is, and is stored as, its estim
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scipy.sparse import csr_matrix
@@ -53,10 +53,12 @@ class Tagger(
     method : str or estimator, optional
         Name of a method (see ``labelspace methods``) or an estimator of ``labelspace.models``;
         the default method if not given.
-    features : TextFeatures, transformer or str, optional
-        How texts become features: ``TextFeatures``, a text vectorizer of scikit-learn (or a
+    features : TextFeatures, WordSequences, transformer or str, optional
+        How texts become features: ``TextFeatures``, ``"auto"`` (chosen among a few of these on
+        rows held out), a text vectorizer of scikit-learn (or a
         pipeline that begins with one), or ``"module:function"``, which makes anything that has
         scikit-learn's ``fit`` and ``transform`` (see ``labelspace.data.text.transformers``).
+        Methods that read words in their order (``xml-cnn``) get ``WordSequences``.
     encoder : str or encoder, optional
         Whose vectors stand beside these features: ``"multilingual"`` (extra ``encoder``), a folder,
         ``"module:object"``, or an object with ``encode``, ``embed`` or ``transform``. The model
@@ -72,7 +74,7 @@ class Tagger(
     ----------
     estimator_ : LabelRanker
         The fitted method.
-    features_ : TextFeatures, Transformer, HybridFeatures or None
+    features_ : TextFeatures, WordSequences, Transformer, HybridFeatures or None
         The fitted text features; None where it learned from features.
     excerpts_ : Excerpts, or None
         Beginnings of the training texts.
@@ -122,6 +124,8 @@ class Tagger(
         vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
         label_keys: Sequence[str] | None = None,
         embeddings: Any = None,
+        allow: Iterable[int | str] | None = None,
+        exclude: Iterable[int | str] = (),
     ) -> Tagger:
         """Learn from tagged texts or from tagged rows of features.
 
@@ -143,19 +147,23 @@ class Tagger(
         embeddings : array of shape (n_rows, dim), optional
             Vectors of the texts, where an encoder has made them already. Texts to be tagged come
             with theirs as ``labelspace.data.with_vectors(texts, vectors)``.
+        allow, exclude : iterable of str or int, optional
+            Labels to learn, where not all, and labels that are not learned: rules as for
+            ``tag_many``. What is not learned is never given.
         """
-        estimator = setup.new_estimator(self.method, self.parameters)
-        encoder = LabelEncoder()
+        estimator, encoder = setup.new_estimator(self.method, self.parameters), LabelEncoder()
         Y: Any = encoder.learn(given_labels(labels, label_names))
         if vocabulary is not None:
             encoder.vocabulary = model_vocabulary(vocabulary, encoder, label_keys)
         setup.use_hierarchy(estimator, LabelCatalog(encoder))
         names = setup.label_names(estimator, encoder)
+        Y, names = setup.restricted(Y, names, encoder, allow, exclude)
         rows = rows_of(rows)
         features = excerpts = None
         if not is_matrix(rows):
             encoder_used = self.encoder or (None if embeddings is None else PRECOMPUTED)
-            features = features_for(self.features, encoder_used)
+            wanted, rows = setup.wanted_features(self.features, rows, Y)
+            features = features_for(wanted, encoder_used, sequences=estimator.reads_sequences)
             excerpts = Excerpts(self.keep_texts) if self.keep_texts > 0 else None
             texts = kept(with_vectors(rows, embeddings), excerpts)
             rows = setup.learn_features(features, texts, Y, estimator, names)
@@ -163,9 +171,8 @@ class Tagger(
         estimator.fit(rows, Y if encoder.names is None else NamedColumns(Y, encoder.names), **more)
         estimator._labels = encoder  # it knows in which form labels came, so that answers have it
         self.estimator_, self.features_ = estimator, features
-        self.excerpts_ = None
-        if excerpts is not None and explains_by_examples(estimator, rows):
-            self.excerpts_ = excerpts
+        shown = excerpts is not None and explains_by_examples(estimator, rows)
+        self.excerpts_ = excerpts if shown else None
         return self
 
     def tag(
@@ -175,9 +182,9 @@ class Tagger(
 
         Each is a pair of name and score that has ``key`` and ``label`` (its column) as well. Fewer
         come back where the method finds fewer, or where ``threshold`` leaves some out. Both
-        default to the method's own parameters (``k=5`` and no threshold); ``"f1"`` and
-        ``"precision=0.9"`` are thresholds of methods that give probabilities. ``language``,
-        ``broader``, ``allow`` and ``exclude`` are as for ``tag_many``.
+        default to the method's own parameters (``k=5`` and no threshold); ``"f1"``,
+        ``"precision=0.9"`` and ``"recall=0.8"`` are thresholds of methods that give probabilities.
+        ``language``, ``broader``, ``allow``, ``exclude``, ``thresholds`` are as for ``tag_many``.
         """
         return self.tag_many([one_text(text)], k, threshold, **shown)[0]
 
@@ -192,6 +199,7 @@ class Tagger(
         broader: str = "keep",
         allow: Iterable[int | str] | None = None,
         exclude: Iterable[int | str] = (),
+        thresholds: Mapping[Any, float] | None = None,
     ) -> Any:
         """Return what ``tag`` gives for each of many rows, which is much quicker at once.
 
@@ -200,10 +208,12 @@ class Tagger(
         the package that ``rows`` come from. Names are in ``language`` where there is one in it.
         ``broader="hide"`` leaves out labels broader than another one given, and ``"add"`` gives
         all that are broader as well. Only labels in ``allow`` are given, where it is not None, and
-        none in ``exclude``: keys, names or columns; a name that several have is an error.
+        none in ``exclude``: keys, names or columns (a name that several have is an error), or
+        rules such as ``"pattern:city *"``, ``"collection:places"`` and ``"below:plant"``.
+        ``thresholds`` are least scores of single labels, in place of ``threshold``.
         """
         check_is_fitted(self, "estimator_")
-        choice = self.choice(k, threshold, language, broader, allow, exclude)
+        choice = self.choice(k, threshold, language, broader, allow, exclude, thresholds)
         tags = [
             [choice.catalog.tag(label, score, language) for label, score in choice.given(top, row)]
             for top in self.ranked(rows, choice.n_ranked)
@@ -296,6 +306,11 @@ class Tagger(
         """
         with trusting(trusted), giving(encoder):
             loaded = store.load(path)
+        if encoder is not None:
+            setup.check_encodes(loaded, path)
+        estimator = getattr(loaded, "estimator_", loaded)
+        if hasattr(estimator, "found_in"):  # it has parts beside the model's own files
+            estimator.found_in(path)
         if isinstance(loaded, cls):
             return loaded
         if isinstance(loaded, LabelRanker):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,25 +12,30 @@ from sklearn.base import clone
 from labelspace import metrics, models, progress, threads
 from labelspace.base import LabelRanker
 from labelspace.csr import NamedColumns, empty_csr
+from labelspace.data.text.choosing import AUTO, choose_features
 from labelspace.data.text.encoding.hybrid_features import HybridFeatures
 from labelspace.data.text.features import TextFeatures
 from labelspace.errors import DataError, UsageError
 from labelspace.label_catalog import LabelCatalog
 from labelspace.label_features import LabelFeatures
 from labelspace.label_names import LabelNames, labels_without_rows
+from labelspace.label_rules import excluded_columns, without_columns
 from labelspace.labels import LabelEncoder
 from labelspace.store import schema
 from labelspace.topk import TopK
 
 TAGGER_SCHEMA: schema.Schema = {
     "method": schema.anything,
-    "features": schema.either(schema.part("TextFeatures", "Transformer"), schema.text),
+    "features": schema.either(
+        schema.part("TextFeatures", "WordSequences", "Transformer"), schema.text
+    ),
     "encoder": schema.maybe(schema.optional(schema.text)),
     "keep_texts": schema.integer(),
     "parameters": schema.anything,
     "estimator_": schema.fitted,
     "features_": schema.part(
-        "TextFeatures", "Transformer", "HybridFeatures", n_features="n_features"
+        *("TextFeatures", "WordSequences", "Transformer", "HybridFeatures"),
+        n_features="n_features",
     ),
     "excerpts_": schema.optional(schema.part("Excerpts", n_texts="n_examples")),
     "fields_": schema.maybe(schema.optional(schema.part("Fields"))),
@@ -68,6 +73,24 @@ def label_names(estimator: LabelRanker, labels: LabelEncoder) -> LabelNames | No
         names = [*(labels.names or ()), *new]
         labels.learn(NamedColumns(empty_csr(0, len(names)), names))
     return LabelNames.of(labels)
+
+
+def restricted(
+    Y: Any,
+    names: LabelNames | None,
+    labels: LabelEncoder,
+    allow: Iterable[int | str] | None,
+    exclude: Iterable[int | str],
+) -> tuple[Any, LabelNames | None]:
+    """Return labels and names without those that rules leave out, and keep which these are."""
+    excluded = excluded_columns(LabelCatalog(labels), allow, exclude)
+    if not excluded:
+        return Y, names
+    labels.excluded = sorted(excluded)
+    kept = without_columns(Y, excluded)
+    if not kept.nnz:
+        raise UsageError("The rules leave no label of any row to learn: allow more of them.")
+    return kept, None if names is None else names.without(excluded)
 
 
 def label_features(features: Any, rows: Any, names: LabelNames | None) -> dict[str, Any]:
@@ -109,12 +132,14 @@ def add_labels(tagger: Any, names: list[str]) -> None:
     named = _as_features(tagger, LabelNames(names, list(range(len(names)))))
     assert named is not None
     silent = np.flatnonzero(np.diff(named.rows.indptr) == 0)
+    if named.vectors is not None:
+        silent = silent[~named.vectors.values[silent].any(axis=1)]
     if silent.size:
         raise UsageError(
             f"The model knows no word of the label '{names[silent[0]][:80]}', so that no text "
             "could get it: train again with the label in the vocabulary, or teach texts with it."
         )
-    estimator.add_labels(names, named.rows)
+    estimator.add_labels(names, named)
 
 
 def _as_features(tagger: Any, names: LabelNames) -> LabelFeatures | None:
@@ -138,6 +163,17 @@ def why_it_cannot_learn(estimator: LabelRanker) -> str | None:
     except ValueError as error:  # such as a package that learning needs
         return str(error)
     return None
+
+
+def wanted_features(features: Any, texts: Any, Y: csr_matrix) -> tuple[Any, Any]:
+    """Return the features to be learned, chosen if they are "auto", and the texts."""
+    if not (isinstance(features, str) and features == AUTO):
+        return features, texts
+    if isinstance(texts, str):
+        return None, texts  # which is an error that is told elsewhere
+    texts = list(texts)
+    check_rows(len(texts), Y)
+    return choose_features(texts, Y), texts
 
 
 def learn_features(
@@ -164,9 +200,14 @@ def learn_features(
 
 def check_texts(X: csr_matrix, Y: csr_matrix) -> None:
     """Raise if there are not as many texts as rows of labels."""
-    if X.shape[0] != Y.shape[0]:
+    check_rows(X.shape[0], Y)
+
+
+def check_rows(n_texts: int, Y: csr_matrix) -> None:
+    """Raise if there are labels for another number of texts."""
+    if n_texts != Y.shape[0]:
         raise DataError(
-            f"There are {X.shape[0]} texts but labels for {Y.shape[0]}: give a list of labels for "
+            f"There are {n_texts} texts but labels for {Y.shape[0]}: give a list of labels for "
             "each text (an empty one where there are none)."
         )
 
@@ -177,6 +218,15 @@ def check_takes_text(features: Any, estimator: LabelRanker) -> None:
         raise UsageError(
             "This model was trained on features, so it cannot take text: give rows with the "
             f"same {estimator.n_features_in_:,} features."
+        )
+
+
+def check_encodes(loaded: Any, path: Any) -> None:
+    """Raise if what was loaded with an encoder needs none."""
+    if not isinstance(getattr(loaded, "features_", None), HybridFeatures):
+        raise UsageError(
+            f"The model in {path} learned without an encoder: leave the encoder out, or train "
+            "again with it."
         )
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.errors import DataError, LabelspaceWarning, UsageError, shortened
+from labelspace.label_collections import CollectionName, LabelCollections
 from labelspace.store import Storable, schema
 
 NOT_THERE = -1
@@ -39,6 +40,7 @@ class Entry(NamedTuple):
     key: str
     names: Sequence[LabelName] = ()
     broader: Sequence[str] = ()
+    collections: Sequence[CollectionName] = ()
 
 
 class Vocabulary(Storable):
@@ -60,6 +62,7 @@ class Vocabulary(Storable):
         Languages of the names, the one with most preferred names first.
     broader : csr_matrix of shape (n_entries, n_entries)
         Row by row the labels directly above each.
+    collections : LabelCollections, or None
 
     Examples
     --------
@@ -82,13 +85,16 @@ class Vocabulary(Storable):
         "_language": schema.array("int32", "n_names", low=0, below="n_languages"),
         "default_language": schema.optional(schema.text),
         "broader": schema.csr("float32", "n_entries", "n_entries"),
+        "collections": schema.maybe(schema.part("LabelCollections", n_entries="n_entries")),
     }
+    collections: LabelCollections | None = None
 
     def __init__(self, entries: Iterable[Entry], source: str = "The vocabulary") -> None:
         keys, names, above = _StringsWriter(), _StringsWriter(), _StringsWriter()
         counts, above_counts = array("q", [0]), array("q", [0])
         numbers: dict[str, int] = {}
         languages, preferred = array("i"), array("b")
+        members: list[tuple[CollectionName, int]] = []
         for entry in entries:
             keys.append(entry.key)
             for name in entry.names:
@@ -97,6 +103,7 @@ class Vocabulary(Storable):
                 preferred.append(name.preferred)
             for other in entry.broader:
                 above.append(other)
+            members += [(collection, len(keys) - 1) for collection in entry.collections]
             counts.append(len(names))
             above_counts.append(len(above))
         self.keys, self.names = Strings(keys), Strings(names)
@@ -110,6 +117,8 @@ class Vocabulary(Storable):
         self.default_language: str | None = None
         self._check_keys(source)
         self.broader = self._resolved(Strings(above), np.array(above_counts), source)
+        if members:
+            self.collections = LabelCollections(members, len(self))
 
     def __len__(self) -> int:
         return len(self.keys)

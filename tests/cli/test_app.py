@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from labelspace.cli import output
 from labelspace.cli.app import app
 from labelspace.data import Corpus, write_corpus
 from labelspace.labels import LabelEncoder
+from labelspace.store.manifest import write_manifest
 from tests.planted import planted_corpus
 
 WORDS = ["spline", "matrix", "kernel", "forest", "cluster", "signal"]
@@ -267,6 +269,57 @@ def test_the_card_of_a_model_tells_of_its_vocabulary(tmp_path: Path) -> None:
     )
     tagger.save(tmp_path / "m")
     assert run_json("info", tmp_path / "m")["vocabulary"] == {"n_labels": 3, "n_used": 2}
+
+
+def _without_state(manifest: dict[str, Any]) -> None:
+    manifest["model"]["state"] = {"estimator_": 5}
+
+
+def _array_elsewhere(manifest: dict[str, Any]) -> None:
+    labels = manifest["model"]["state"]["estimator_"]["state"]["_labels"]["state"]
+    labels["vocabulary"] = {"state": {"column_of": {"$array": "../elsewhere.npy"}}}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (_without_state, "does not say what a manifest says"),
+        (_array_elsewhere, "names the file ../elsewhere.npy, which is not in it"),
+    ],
+)
+def test_the_card_of_a_strangers_model_is_a_sentence(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], told: str
+) -> None:
+    labelspace.Tagger("knn").fit(["old books", "a rose"], ["books", "roses"]).save(tmp_path / "m")
+    np.save(tmp_path / "elsewhere.npy", np.zeros(3))
+    manifest = json.loads((tmp_path / "m" / "manifest.json").read_text())
+    del manifest["sha256"]
+    change(manifest)
+    write_manifest(manifest, tmp_path / "m")
+    for options in ([], ["--json"]):
+        result = run("info", tmp_path / "m", *options)
+        assert result.exit_code == 1
+        assert told in result.stderr
+
+
+def test_the_card_of_a_model_with_a_broken_array_is_a_sentence(tmp_path: Path) -> None:
+    words = tmp_path / "vocabulary.tsv"
+    words.write_text("key\tname\n1\tbooks\n2\troses\n")
+    tagger = labelspace.Tagger("knn").fit(["books", "a rose"], ["1", "2"], vocabulary=words)
+    tagger.save(tmp_path / "m")
+    array = tmp_path / "m" / "estimator_._labels.vocabulary.column_of.npy"
+    array.write_bytes(array.read_bytes().replace(b"}", b"{"))  # what numpy cannot parse
+    result = run("info", tmp_path / "m")
+    assert result.exit_code == 1
+    assert "does not say what a manifest says" in result.stderr
+
+
+def test_names_are_shown_and_never_obeyed(tmp_path: Path) -> None:
+    corpus = tmp_path / "a.tsv"
+    corpus.write_text("[/b] roses \x1b]0;title\x07\t[red]\n[bold]a ball\t[red]\n")
+    shown = run("info", corpus).stdout
+    assert "[/b] roses \\x1b]0;title\\x07" in shown
+    assert "[bold]a ball" in shown
 
 
 def test_a_model_is_kept_though_the_other_corpus_is_spoiled(corpora: Path, tmp_path: Path) -> None:

@@ -44,6 +44,22 @@ def test_there_are_options_for_what_may_be_taught(told: list[ServerSettings], tm
     assert told[0].token == "long enough"
 
 
+def test_the_token_may_come_from_the_environment(
+    told: list[ServerSettings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LABELSPACE_TOKEN", "from the environment")
+    assert run(tmp_path, "--port", 0).exit_code == 0
+    assert told[0].token == "from the environment"
+
+
+def test_a_server_that_others_reach_says_who_may_do_what(
+    told: list[ServerSettings], tmp_path: Path
+):
+    answer = run(tmp_path, "--port", 0, "--host", "0.0.0.0")
+    assert not told[0].is_local
+    assert "nobody may teach" in answer.output
+
+
 @pytest.mark.parametrize("option", ["--max-taught-rows", "--min-free-disk", "--queue"])
 def test_a_limit_below_nothing_is_refused(told: list[ServerSettings], tmp_path: Path, option: str):
     assert run(tmp_path, option, -1).exit_code == 2

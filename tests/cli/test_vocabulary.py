@@ -155,6 +155,34 @@ def test_predict_gives_only_labels_that_are_allowed(garden, tmp_path):
         assert [row["tags"] for row in csv.DictReader(file, delimiter=";")] == ["Buch"]
 
 
+def test_rules_and_thresholds_of_single_labels(garden, tmp_path):
+    model, _ = garden
+    new = tmp_path / "new.csv"
+    new.write_text("nr;titel\nb1;Rosen und Bücher im Garten\n", encoding="utf-8")
+
+    def keys(*options):
+        told = json.loads(run("predict", model, new, *options, "--json"))["predictions"][0]
+        return {one["key"].rpartition("/")[2] for one in told}
+
+    assert keys("--allow", "below:plant") == {"plant", "rose"}
+    assert keys("--exclude", "pattern:*/R*") == {"book", "plant"}
+    assert keys("--label-threshold", "rose=2", "--label-threshold", "plant=2") == {"book"}
+    wrong = run("predict", model, new, "--label-threshold", "rose", code=2)
+    assert "write LABEL=SCORE" in wrong
+
+
+def test_train_leaves_out_what_rules_exclude(garden, tmp_path):
+    columns = ("--text", "titel", "--labels", "subjects", "--id", "nr")
+    run(
+        "train", tmp_path / "train.csv", *columns, "--vocabulary", tmp_path / "garden.ttl",
+        "--method", "knn", "--out", tmp_path / "books", "--exclude", "below:plant", "--json",
+    )  # fmt: skip
+    new = tmp_path / "new.csv"
+    new.write_text("nr;titel\nb1;Rosen und Bücher im Garten\n", encoding="utf-8")
+    told = json.loads(run("predict", tmp_path / "books", new, "--json"))["predictions"][0]
+    assert [one["name"] for one in told] == ["book"]
+
+
 def test_every_verb_that_reads_takes_a_vocabulary(garden, tmp_path):
     _, _ = garden
     vocabulary = ("--vocabulary", tmp_path / "garden.ttl")

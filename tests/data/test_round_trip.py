@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from labelspace.data import Corpus, convert, read_corpus, write_corpus
-from labelspace.errors import LabelspaceWarning
+from labelspace.errors import DataError, LabelspaceWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::labelspace.errors.LabelspaceWarning")
 
@@ -151,6 +151,48 @@ def test_convert_keeps_everything_on_the_way_through(tmp_path: Path, format: str
 def test_line_breaks_in_a_text_become_blanks_in_tsv(tmp_path: Path) -> None:
     corpus = Corpus(None, csr_matrix([[1]]), texts=["a\tred\r\nball"], label_names=["red"])
     assert write_and_read(corpus, tmp_path, "tsv", "").texts == ["a red  ball"]
+
+
+LOOKS_LIKE_OTHERS = {
+    "fastText": "__label__red is how fastText writes labels",
+    "svmlight": "0 1:1",
+    "XC text": "1 5 3",
+    "a table": "text",
+    "Parquet": "PAR1 is how it begins",
+}
+
+
+@pytest.mark.parametrize("text", LOOKS_LIKE_OTHERS.values(), ids=LOOKS_LIKE_OTHERS)
+@pytest.mark.parametrize("labels", [["labels"], []], ids=["a label", "no label"])
+@pytest.mark.parametrize("format", ["tsv", "annif"])
+def test_a_text_like_another_format_comes_back_or_is_refused(
+    tmp_path: Path, format: str, labels: list[str], text: str
+) -> None:
+    corpus = Corpus(None, csr_matrix([[len(labels)]]), texts=[text], label_names=["labels"])
+    refused = ""
+    try:
+        back = write_and_read(corpus, tmp_path, format, "")
+    except DataError as error:
+        refused = str(error)
+    if refused:
+        assert refused.endswith("write .jsonl or .csv, which hold any text.")
+        assert list(tmp_path.iterdir()) == []
+    else:
+        check(corpus, back)
+
+
+def test_a_text_of_annif_may_begin_as_fasttext_does(tmp_path: Path) -> None:
+    corpus = Corpus(
+        None, csr_matrix([[1]]), texts=[LOOKS_LIKE_OTHERS["fastText"]], label_names=["u:labels"]
+    )
+    check(corpus, write_and_read(corpus, tmp_path, "annif", ""))
+
+
+def test_a_label_in_angle_brackets_keeps_them_in_tsv(tmp_path: Path) -> None:
+    corpus = Corpus(None, csr_matrix([[1]]), texts=["a red ball"], label_names=["<red>"])
+    check(corpus, write_and_read(corpus, tmp_path, "tsv", ""))
+    write_corpus(corpus, tmp_path / "b.tsv")
+    assert read_corpus(tmp_path / "b.tsv").labels_of(0) == ["<red>"]
 
 
 def test_the_same_corpus_gives_the_same_bytes(tmp_path: Path) -> None:

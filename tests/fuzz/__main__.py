@@ -1,10 +1,10 @@
 """The long run of the fuzzing suite.
 
 ``python -m tests.fuzz [--cases N] [--seed 0] [NAME …]`` (``make fuzz``) prints a line for each
-name, and what went wrong; it ends with 1 if anything did. Names are those of methods and "tagger"
-(their model folders), of formats of corpora and vocabularies, "server" (requests)
-and "sockets" (their bytes). Without names all of
-them have their turn: 1,000 cases for a method, 10,000 for anything else.
+name, and what went wrong; it ends with 1 if anything did. Names are those of methods, "names",
+"tagger", "tagger-encoder" and "tagger-vocabulary" (model folders), of formats of corpora and
+vocabularies, "server" (requests) and "sockets" (their bytes). Without names all of them have their
+turn: 1,000 cases for a model folder, 10,000 for anything else.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import argparse
 import sys
 
 from labelspace.registry import METHODS
-from tests.fuzz.folder_cases import TAGGER
+from tests.fuzz.folder_cases import OTHERS
 from tests.fuzz.processes import GOOD, run_cases
 from tests.fuzz.samples import CORPORA, VOCABULARIES
 
 MODULES = {
     **dict.fromkeys(("server", "sockets"), ("server_cases", 10_000)),
     **dict.fromkeys((*CORPORA, *VOCABULARIES), ("corpus_cases", 10_000)),
-    **dict.fromkeys((*METHODS, TAGGER), ("folder_cases", 1_000)),
+    **dict.fromkeys((*METHODS, *OTHERS), ("folder_cases", 1_000)),
 }
 
 

@@ -6,6 +6,7 @@ Run as a program, in a process of its own so that a signal or a hang is noticed 
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import hashlib
 import io
@@ -21,14 +22,19 @@ from typing import Any
 import numpy as np
 
 from labelspace import Tagger, models, store
+from labelspace.cli.info import run_info
+from labelspace.data.text.encoding.resolving import giving
 from labelspace.errors import LabelspaceError
 from labelspace.store.manifest import write_manifest
+from labelspace.vocabulary import Entry, LabelName, Vocabulary
 from tests.fuzz.mutations import places
 from tests.fuzz.processes import run
 from tests.planted import planted_corpus
 
 MOST_BYTES = 12 << 30  # of addresses, most of which the libraries only reserve
-TAGGER = "tagger"
+# Models of texts, and the default with names of labels as rows of features.
+TAGGER, ENCODER, VOCABULARY, NAMES = "tagger", "tagger-encoder", "tagger-vocabulary", "names"
+OTHERS = (TAGGER, ENCODER, VOCABULARY, NAMES)
 
 # Settings that make small and quick models, so that many cases fit into a second.
 QUICK: dict[str, dict[str, Any]] = {
@@ -55,7 +61,7 @@ def main(methods: str, seed: int, first: int, last: int) -> None:
             rows, made = _model(method)
             made.save(Path(place) / method)
             folders.append((Folder(Path(place) / method), rows))
-            use(store.load(Path(place) / method), rows, learn=True)  # compiles what cases run
+            use(load(Path(place) / method), rows, learn=True)  # compiles what cases run
         numbers = itertools.count(first)
 
         def make(random: np.random.Generator) -> tuple[str, Callable[[], str]]:
@@ -70,7 +76,15 @@ def main(methods: str, seed: int, first: int, last: int) -> None:
 def outcome(path: Path, rows: Any, learn: bool) -> str:
     """Return what came of loading and using a model: anything but these two words is a fault."""
     try:
-        loaded = store.load(path)
+        with contextlib.redirect_stdout(io.StringIO()):
+            for as_json in (False, True):
+                run_info(path, with_files=True, as_json=as_json)
+    except LabelspaceError:
+        pass
+    except Exception as error:
+        return f"info raised {type(error).__name__}: {error}"
+    try:
+        loaded = load(path)
     except LabelspaceError:
         return "refused"
     except Exception as error:
@@ -83,6 +97,12 @@ def outcome(path: Path, rows: Any, learn: bool) -> str:
         if "features, but" in str(error):  # scikit-learn's sentence about rows of another width
             return "answered"
         return f"using raised {type(error).__name__}: {error}"
+
+
+def load(path: Path) -> Any:
+    """Load a model as someone does who has the encoder at hand."""
+    with giving(vectors):
+        return store.load(path)
 
 
 def use(loaded: Any, rows: Any, learn: bool) -> str:
@@ -240,19 +260,35 @@ def changed_value(model: dict[str, Any], random: np.random.Generator) -> str:
     return f"{way} {key}: {before}"
 
 
+def vectors(texts: list[str]) -> list[list[float]]:
+    """An encoder that models of texts have learned with, and are given again."""
+    return [[float(len(text) % 7), 1.0, float(text.count("w1"))] for text in texts]
+
+
 def _model(method: str) -> tuple[Any, Any]:
     X, Y = planted_corpus(40, n_labels=5)
     # Words of the texts below, so that labels are known by name there.
     names = np.array(["w0", "w1 w2", "w3", "w4", "w5"])
     lists = [names[row.indices].tolist() for row in Y]
-    if method != TAGGER:
+    if method == NAMES:
+        made = models.make("labelspace", random_state=0, n_threads=1, **QUICK["labelspace"])
+        return X[:6], made.fit(X, lists, label_features=X[:5])
+    if method not in OTHERS:
         made = models.make(method, random_state=0, n_threads=1, **QUICK.get(method, {}))
         return X[:6], made.fit(X, lists)
     words = [f"w{column} " * 2 for column in range(X.shape[1])]
     texts = ["".join(words[column] for column in row.indices) for row in X]
     settings = {"min_steps": 20}
-    tagger = Tagger(dim=8, n_learners=1, settings=settings, n_threads=1)  # which has names, too
-    return texts[:6], tagger.fit(texts, lists)
+    encoder = vectors if method == ENCODER else None
+    tagger = Tagger(dim=8, n_learners=1, settings=settings, n_threads=1, encoder=encoder)
+    more = {}
+    if method == VOCABULARY:
+        entries = [
+            Entry(name, [LabelName(name, "en", True), LabelName(f"{name} x", "de", False)], above)
+            for name, above in zip([*names, "w9"], [["w9"], [], ["w0"], [], [], []], strict=True)
+        ]
+        more = {"vocabulary": Vocabulary(entries)}
+    return texts[:6], tagger.fit(texts, lists, **more)  # which has names, too
 
 
 if __name__ == "__main__":

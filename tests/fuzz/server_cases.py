@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import select
 import socket
 import sys
 import tempfile
@@ -28,14 +29,21 @@ from tests.server.running import TOKEN, Running
 from tests.server.texts import tagged_texts
 
 MORE_BYTES = 2 << 30
+WAIT_SECONDS = 1.0
 _JSON = "application/json"
 _LINES = "application/x-ndjson"
+_PROBLEM = "application/problem+json"  # what clients of Annif get
 _KEY = f"Bearer {TOKEN}"
 Request = tuple[str, str, bytes, dict[str, str]]  # method, address, body, headers
 
-_TAG = {"text": "roses soil", "k": 3, "threshold": 0.1, "why": True, "allow": ["chess"]}
+_TAG = {"text": "roses soil", "k": 3, "threshold": 0.1, "explain": True, "allow": ["chess"]}
 _LEARN = {"rows": [{"text": "roses", "labels": ["gardening"]}, {"text": "a", "labels": ["new"]}]}
-_TABLE = {"columns": ["a", "b"], "rows": [["x", 1], ["y", None]]}
+_ROWS = b'["a", "b"]\n["x", 1]\n["y", null]\n'
+_FORM = "application/x-www-form-urlencoded"
+_REVIEW = {"name": "rows", "rows": [{"text": "roses", "columns": {"id": "7"}}, {"text": "tide"}]}
+_MARK = {"row": 0, "label": "chess", "verdict": "right", "who": "Ada"}
+_QUEUE = "/v1/review/0123456789ab"  # which is not there: its name is drawn when it begins
+_DOCUMENTS = {"documents": [{"text": "roses soil", "document_id": "1"}, {"text": "tide"}]}
 
 
 def requests() -> list[Request]:
@@ -49,10 +57,28 @@ def requests() -> list[Request]:
         ("POST", "/v1/learn", json.dumps(_LEARN).encode(), {"Content-Type": _JSON}),
         ("POST", "/v1/table?name=a.csv", table, {"Content-Type": "application/octet-stream"}),
         ("POST", "/v1/table?name=a.xlsx", book, {"Content-Type": "application/octet-stream"}),
-        ("POST", "/v1/workbook", json.dumps(_TABLE).encode(), {"Content-Type": _JSON}),
+        ("POST", "/v1/workbook", _ROWS, {"Content-Type": _LINES}),
+        ("POST", "/v1/lessons/undo", b"", {}),
+        ("POST", "/v1/review", json.dumps(_REVIEW).encode(), {"Content-Type": _JSON}),
+        (
+            "POST",
+            f"{_QUEUE}/marks",
+            json.dumps({"marks": [_MARK]}).encode(),
+            {"Content-Type": _JSON},
+        ),
+        ("DELETE", _QUEUE, b"", {}),
+        *(
+            ("POST", f"/v1/projects/model/{name}", body, {"Content-Type": kind})
+            for name, body, kind in (
+                ("suggest", b"text=roses+soil&limit=3&threshold=0.1", _FORM),
+                ("suggest-batch?limit=2", json.dumps(_DOCUMENTS).encode(), _JSON),
+            )
+        ),
     ]
     paths = ("/v1/labels?q=a&limit=3&offset=1", "/v1/map?limit=5", "/v1/model", "/healthz")
-    paths += ("/readyz", "/metrics", "/", "/static/page.js", "/openapi.json")
+    paths += ("/readyz", "/metrics", "/", "/static/app.js", "/openapi.json", "/v1/lessons")
+    paths += ("/v1/models", "/v1/review", f"{_QUEUE}?after=1", f"{_QUEUE}/rows")
+    paths += ("/v1/projects", "/v1/projects/model", "/docs", "/docs/swagger-ui.css")
     return asked + [("GET", path, b"", {}) for path in paths]
 
 
@@ -64,8 +90,10 @@ def main(name: str, seed: int, first: int, last: int) -> None:
         folder = Path(place) / "model"
         Tagger("knn", n_threads=1).fit(texts, labels).save(folder)
         with (_sockets if name == "sockets" else _client)(folder) as send:
-            for request in requests():
-                assert send(request) in ("answered", "refused"), request
+            for method, path, body, headers in requests():
+                honest = method, path, body, headers | {"Authorization": _KEY}
+                good = "refused" if path.startswith(_QUEUE) else "answered"
+                assert send(honest) == good, honest
 
             def make(random: Random) -> tuple[str, Callable[[], str]]:
                 request = changed(random)
@@ -80,7 +108,7 @@ def changed(random: Random) -> Request:
     known = requests()
     method, path, body, headers = known[random.integers(len(known))]
     headers = dict(headers)
-    if path == "/v1/learn" and random.random() < 0.9:
+    if path.startswith(("/v1/learn", "/v1/lessons", "/v1/review")) and random.random() < 0.9:
         headers["Authorization"] = _KEY
     way = random.random()
     if body and way < 0.75:
@@ -135,8 +163,11 @@ def problem_with(status: int, content: bytes, headers: Any) -> str | None:
         return f"its inside: {content[:200]!r}"
     kind = headers.get("content-type", "")
     if status >= 400 and content:
-        found = json.loads(content) if kind.startswith(_JSON) else None
-        if not isinstance(found, dict) or "\n" in str(found.get("error", "")):
+        found = json.loads(content) if kind.startswith((_JSON, _PROBLEM)) else None
+        sentence = (
+            "" if not isinstance(found, dict) else str(found.get("error", found.get("detail")))
+        )
+        if not sentence or "\n" in sentence:
             return f"no sentence ({status}): {content[:200]!r}"
     if kind.startswith((_JSON, _LINES)) and b"NaN" in content:
         return f"a score is no number: {content[:200]!r}"
@@ -169,11 +200,13 @@ def _sockets(folder: Path) -> Iterator[Callable[[Request], str]]:
 
 
 def _exchange(port: int, sent: bytes) -> bytes:
+    """Send bytes and return what comes back; if nothing does, say that no more will be sent."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         received = b""
         with contextlib.suppress(ConnectionError):
             connection.sendall(sent)
-            connection.shutdown(socket.SHUT_WR)
+            if not select.select([connection], [], [], WAIT_SECONDS)[0]:
+                connection.shutdown(socket.SHUT_WR)
             while piece := connection.recv(1 << 16):
                 received += piece
         return received

@@ -1,6 +1,7 @@
 """The whole kill suite: ``python -m tests.kill [--kills 100] [--seed 0] [VERB …]`` (``make kill``).
 
-Prints a line for each verb, and what went wrong; ends with 1 if anything did.
+Prints a line for each verb and way, and what went wrong; ends with 1 if anything did. ``--way``
+names one of the ways, such as "at random", to try that alone.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from tests.kill.suite import Cases, Report
@@ -26,57 +29,76 @@ def main() -> int:
     parser.add_argument("verbs", nargs="*", default=[*VERBS, LEARN])
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--way", help="only this one")
     told = parser.parse_args()
     zygote = Zygote()
     n_faults = 0
     with tempfile.TemporaryDirectory(prefix="labelspace-kill-") as folder:
         for number, verb in enumerate(told.verbs):
-            place = Path(folder) / str(number)
-            found = (
-                learn(zygote, place, told.kills, told.seed)
-                if verb == LEARN
-                else disturb(verb, zygote, place, told.kills, told.seed)
-            )
-            for way, report in found.items():
-                counts = ", ".join(f"{n} {what}" for what, n in report.counts.items())
-                print(f"{verb}, {way}: {counts}", *report.faults, sep="\n  ", flush=True)
-                n_faults += len(report.faults)
+            ways = learn if verb == LEARN else VerbWays(verb)
+            for way, attempt in ways(zygote, Path(folder) / str(number), told.kills, told.seed):
+                if told.way in (None, way):
+                    report = attempt()
+                    counts = ", ".join(f"{n} {what}" for what, n in report.counts.items())
+                    print(f"{verb}, {way}: {counts}", *report.faults, sep="\n  ", flush=True)
+                    n_faults += len(report.faults)
     zygote.close()
     return min(n_faults, 1)
 
 
-def disturb(verb: str, zygote: Zygote, place: Path, n_kills: int, seed: int) -> dict[str, Report]:
-    """Try a verb in all ways, in all its forms."""
-    found: dict[str, Report] = {}
-    forms = VERBS[verb]
-    for number, form in enumerate(forms):
-        cases = Cases(form, zygote, place / str(number))
-        every = 1 if len(cases.steps) <= MOST_STEPS else len(cases.steps) // N_STEPS
-        ways = {
-            "at random": cases.kill_at_random(-(-n_kills // len(forms)), seed),
-            "at each step": cases.kill_at_each_step(every),
-            "disk full for one step": cases.fail_at_each_step("ENOSPC", every=every),
-            "disk full from a step on": cases.fail_at_each_step("ENOSPC", always=True, every=every),
-            "disk broken at a step": cases.fail_at_each_step("EIO", every=every),
-            "read-only": cases.fail_at_each_step("EROFS", always=True, every=1 << 30),
-            "folder gone": cases.vanish_at_each_step(every),
-            "two at once": cases.two_at_once(),
-            "flushed before renamed": Report(faults=cases.unflushed()),
+Ways = Iterator[tuple[str, Callable[[], Report]]]
+
+
+class VerbWays:
+    """All ways to disturb a verb, in all its forms."""
+
+    def __init__(self, verb: str) -> None:
+        self.verb = verb
+
+    def __call__(self, zygote: Zygote, place: Path, n_kills: int, seed: int) -> Ways:
+        forms = VERBS[self.verb]
+        tried = [Cases(form, zygote, place / str(at)) for at, form in enumerate(forms)]
+        n_each = -(-n_kills // len(forms))
+
+        def every(cases: Cases) -> int:
+            return 1 if len(cases.steps) <= MOST_STEPS else len(cases.steps) // N_STEPS
+
+        ways: dict[str, Callable[[Cases], Report]] = {
+            "at random": lambda cases: cases.kill_at_random(n_each, seed),
+            "at each step": lambda cases: cases.kill_at_each_step(every(cases)),
+            "disk full for one step": lambda cases: cases.fail_at_each_step(
+                "ENOSPC", every=every(cases)
+            ),
+            "disk full from a step on": lambda cases: cases.fail_at_each_step(
+                "ENOSPC", always=True, every=every(cases)
+            ),
+            "disk broken at a step": lambda cases: cases.fail_at_each_step(
+                "EIO", every=every(cases)
+            ),
+            "read-only": lambda cases: cases.fail_at_each_step("EROFS", always=True, every=1 << 30),
+            "folder gone": lambda cases: cases.vanish_at_each_step(every(cases)),
+            "two at once": lambda cases: cases.two_at_once(),
+            "flushed before renamed": lambda cases: Report(faults=cases.unflushed()),
         }
-        for way, report in ways.items():
-            found.setdefault(way, Report()).add(report)
-    return found
+        for way, disturb in ways.items():
+            yield way, partial(_of_all, disturb, tried)
 
 
-def learn(zygote: Zygote, place: Path, n_kills: int, seed: int) -> dict[str, Report]:
+def _of_all(disturb: Callable[[Cases], Report], tried: list[Cases]) -> Report:
+    report = Report()
+    for cases in tried:
+        report.add(disturb(cases))
+    return report
+
+
+def learn(zygote: Zygote, place: Path, n_kills: int, seed: int) -> Ways:
     """Teach a server, and disturb it."""
     taught = Taught(zygote, place)
-    return {
-        "at random": taught.kill_at_random(n_kills, seed),
-        "disk full, log": taught.fail_at_each_step("learned.jsonl", "ENOSPC", 16),
-        "disk broken, log": taught.fail_at_each_step("learned.jsonl", "EIO", 16),
-        "disk full, model": taught.fail_at_each_step(".saving-", "ENOSPC", 48),
-    }
+    fail = taught.fail_at_each_step
+    yield "at random", lambda: taught.kill_at_random(n_kills, seed)
+    yield "disk full, log", lambda: fail("learned.jsonl", "ENOSPC", 16)
+    yield "disk broken, log", lambda: fail("learned.jsonl", "EIO", 16)
+    yield "disk full, model", lambda: fail(".saving-", "ENOSPC", 48)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from labelspace.data.text.encoding.precomputed import with_vectors
     from labelspace.data.text.encoding.text_encoder import TextEncoder
     from labelspace.data.text.features import TextFeatures
+    from labelspace.data.text.sequences import WordSequences
     from labelspace.data.write import convert, write_corpus
 
 _MODULE_OF = {
@@ -30,6 +31,7 @@ _MODULE_OF = {
     "SyntheticCorpus": "samples.synthetic",
     "TextEncoder": "text.encoding.text_encoder",
     "TextFeatures": "text.features",
+    "WordSequences": "text.sequences",
     "build_demo_corpus": "samples.demo",
     "convert": "write",
     "describe": "info",
@@ -47,6 +49,7 @@ __all__ = [
     "SyntheticCorpus",
     "TextEncoder",
     "TextFeatures",
+    "WordSequences",
     "build_demo_corpus",
     "convert",
     "describe",

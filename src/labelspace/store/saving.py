@@ -33,10 +33,11 @@ def save(model: Storable, path: str | os.PathLike[str]) -> None:
     array([[0, 1]])
     """
     with replacing(Path(path)) as folder:
-        _write(model, folder)
+        write_model(model, folder)
 
 
-def _write(model: Storable, folder: Path) -> None:
+def write_model(model: Storable, folder: Path) -> None:
+    """Write a model into a folder that is there and empty; see ``save`` for one that replaces."""
     files: dict[str, Any] = {}
     encoded = _encode(model, folder, "model", files)
     names = getattr(model, "label_names_", None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import time
+import tracemalloc
 import zipfile
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -178,11 +180,67 @@ def test_a_sheet_that_breaks_off_gets_one_sentence(tmp_path: Path) -> None:
         read_corpus(path)
 
 
-def test_a_row_with_a_huge_number_does_not_stop_the_reading(tmp_path: Path) -> None:
+def test_a_row_with_a_huge_number_does_not_stop_the_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("labelspace.data.formats.excel.MAX_ROWS", 10_000)  # each costs a little
     end = '<row r="2000000000"><c r="A2000000000"><v>1</v></c></row></sheetData></worksheet>'
     path = workbook(tmp_path / "a.xlsx", SHEET.format(end))
     with pytest.raises(DataError, match="no rows"):
         read_corpus(path, fields=Fields.of(text="title"), needs_labels=False)
+
+
+def test_many_sheets_with_a_row_at_their_end_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    monkeypatch.setattr("labelspace.data.formats.excel._MOST_EMPTY_ROWS", 10_000)
+    book = openpyxl.Workbook()
+    for _ in range(4):
+        book.create_sheet().cell(4000, 1, " ")
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(DataError, match="has more than 10,000 empty rows; remove them"):
+        read_corpus(tmp_path / "a.xlsx")
+    book.worksheets[0].append(["title", "tags"])
+    book.worksheets[0].append(["a ball", "red"])
+    book.save(tmp_path / "a.xlsx")
+    assert read_corpus(tmp_path / "a.xlsx").texts == ["a ball"]
+
+
+def cell(place: str, text: str) -> str:
+    return f'<c r="{place}" t="inlineStr"><is><t>{text}</t></is></c>'
+
+
+def sheet(header: str, row: Callable[[int], str], n_rows: int) -> str:
+    rows = "".join(f'<row r="{at}">{row(at)}</row>' for at in range(2, n_rows + 2))
+    first = f'<row r="1">{cell("A1", "title")}{cell("B1", "tags")}{header}</row>'
+    start = SHEET.partition("<row")[0]
+    return f"{start}{first}{rows}</sheetData></worksheet>"
+
+
+@pytest.mark.parametrize("far", ["in the header", "in each row"])
+def test_a_cell_in_the_last_column_is_refused_before_it_costs_much(
+    tmp_path: Path, far: str
+) -> None:
+    header = cell("XFD1", "x") if far == "in the header" else ""
+    stray = '<c r="XFD{0}"/>' if far == "in each row" else ""
+    content = sheet(header, lambda at: cell(f"A{at}", f"text {at}") + stray.format(at), 1_000)
+    path = workbook(tmp_path / "a.xlsx", content)
+    tracemalloc.start()
+    started = time.process_time()
+    with pytest.raises(DataError, match=r"filled; remove what stands far to the right"):
+        read_corpus(path)
+    assert time.process_time() - started < 3
+    assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    tracemalloc.stop()
+
+
+def test_a_blank_in_the_last_column_is_nothing(tmp_path: Path) -> None:
+    row = cell("A2", "a ball") + cell("B2", "red") + cell("XFD2", " ")
+    path = workbook(tmp_path / "a.xlsx", sheet(cell("XFD1", " "), lambda at: row, 1))
+    corpus = read_corpus(path)
+    assert corpus.texts == ["a ball"]
+    assert corpus.labels_of(0) == ["red"]
 
 
 def test_many_columns_of_one_name_are_told_apart_quickly() -> None:

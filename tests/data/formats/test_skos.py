@@ -59,3 +59,57 @@ def test_without_rdflib_the_extra_is_named(tmp_path, monkeypatch):
     path.write_text(TURTLE)
     with pytest.raises(UsageError, match=r"labelspace\[vocabulary\]"):
         read_vocabulary(path)
+
+
+XML = """<?xml version="1.0"?><!DOCTYPE rdf:RDF [{}]>
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+ xmlns:skos="http://www.w3.org/2004/02/skos/core#">
+<skos:Concept rdf:about="http://a.org/1"><skos:prefLabel>{}</skos:prefLabel></skos:Concept>
+</rdf:RDF>"""
+LAUGHS = '<!ENTITY a0 "ha">' + "".join(
+    f'<!ENTITY a{at} "{f"&a{at - 1};" * 10}">' for at in range(1, 12)
+)
+BOMBS = {
+    "entities of entities": (XML.format(LAUGHS, "&a11;"), "the entity 'a1', which stands"),
+    "another file": (
+        XML.format('<!ENTITY x SYSTEM "file:///etc/passwd">', "&x;"),
+        "the entity 'x', which stands for other entities or another file",
+    ),
+    "a long one many times": (
+        XML.format(f'<!ENTITY x "{"ha" * 5000}">', "&x;" * 5000),
+        "entities that stand for 50,000,000 characters",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BOMBS)
+def test_entities_of_xml_are_no_way_to_fill_memory_or_to_read_files(tmp_path, what):
+    pytest.importorskip("rdflib")
+    content, told = BOMBS[what]
+    (tmp_path / "a.rdf").write_text(content)
+    with pytest.raises(DataError, match=told):
+        read_vocabulary(tmp_path / "a.rdf")
+
+
+def test_entities_for_namespaces_are_read(tmp_path):
+    pytest.importorskip("rdflib")
+    content = XML.format('<!ENTITY garden "the garden">', "roses of &garden;")
+    (tmp_path / "a.rdf").write_text(content)
+    assert read_vocabulary(tmp_path / "a.rdf").name(0) == "roses of the garden"
+
+
+def test_collections_have_members_directly_and_through_others_and_are_no_concepts(tmp_path):
+    pytest.importorskip("rdflib")
+    path = tmp_path / "garden.ttl"
+    path.write_text(
+        TURTLE
+        + 'ex:shown a skos:Collection ; skos:prefLabel "shown"@en ; skos:member ex:tea, ex:reds .\n'
+        + "ex:reds a skos:Collection ; skos:member ex:rose, ex:shown .\n",
+        encoding="utf-8",
+    )
+    vocabulary = read_vocabulary(path)
+    assert len(vocabulary) == 3
+    rose, tea = (vocabulary.find(f"http://example.org/{one}")[0] for one in ("rose", "tea"))
+    assert vocabulary.collections.find("shown").tolist() == [rose, tea]
+    assert vocabulary.collections.find("http://example.org/reds").tolist() == [rose, tea]
+    assert vocabulary.collections.find("reds") is None

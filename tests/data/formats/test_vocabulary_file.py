@@ -95,3 +95,13 @@ def test_a_vocabulary_beside_the_corpus_is_found_and_a_given_one_comes_first(tmp
     corpus = tmp_path / "train.tsv"
     assert vocabulary_for(corpus, ["rose"]).vocabulary.key(0) == "beside"
     assert vocabulary_for(corpus, ["rose"], given).vocabulary.key(0) == "given"
+
+
+def test_a_table_has_collections(tmp_path):
+    path = tmp_path / "vocabulary.tsv"
+    path.write_text("key\tname\tcollections\na\trose\tflowers|red\nb\tbook\t\nc\ttulip\tflowers\n")
+    vocabulary = read_vocabulary(path)
+    assert vocabulary.collections.find("flowers").tolist() == [0, 2]
+    assert vocabulary.collections.find("red").tolist() == [0]
+    path.write_text("key\tname\na\trose\n")
+    assert read_vocabulary(path).collections is None

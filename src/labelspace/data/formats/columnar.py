@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ class ColumnarTable(Table):
         self.path = path
         self.how = "Parquet" if is_parquet else "Arrow"
         self._is_parquet = is_parquet
+        self._groups: range | None = None
         try:
             if is_parquet:
                 from pyarrow import parquet
@@ -57,12 +59,33 @@ class ColumnarTable(Table):
         except Exception as error:  # Arrow's own, and those of cells that Python has nothing for
             raise self._damaged(error) from None
 
+    def cut(self, n_bytes: int) -> list[tuple[int, int]]:
+        """Return ranges of row groups, each of about so many bytes or of one group."""
+        if not self._is_parquet:
+            return super().cut(n_bytes)
+        from pyarrow import parquet
+
+        ranges: list[tuple[int, int]] = []
+        with parquet.ParquetFile(self.path) as file:
+            start, size = 0, 0
+            for group in range(file.num_row_groups):
+                size += file.metadata.row_group(group).total_byte_size
+                if size >= n_bytes or group == file.num_row_groups - 1:
+                    ranges.append((start, group + 1))
+                    start, size = group + 1, 0
+        return ranges
+
+    def part(self, start: int, end: int) -> ColumnarTable:
+        made = copy.copy(self)
+        made._groups = range(start, end)
+        return made
+
     def _batches(self) -> Iterator[Any]:
         if self._is_parquet:
             from pyarrow import parquet
 
             with parquet.ParquetFile(self.path) as file:
-                yield from file.iter_batches(BATCH)
+                yield from file.iter_batches(BATCH, row_groups=self._groups)
             return
         with self._arrow.memory_map(str(self.path)) as source:
             file = self._arrow.ipc.open_file(source)

@@ -19,6 +19,7 @@ from typing import Any
 from labelspace.data.formats.compression import open_input
 from labelspace.data.formats.encoding import NAMES, encoding_by_mark, encoding_of
 from labelspace.data.formats.fields import Fields, is_header
+from labelspace.data.formats.ranges import CutByLines, Range
 from labelspace.data.formats.table import Table, distinct_names
 from labelspace.errors import DataError
 
@@ -103,7 +104,7 @@ def looks_like_table(head: bytes) -> bool:
     return len(rows) > 2 and len({len(row) for row in rows}) == 1
 
 
-class DelimitedTable(Table):
+class DelimitedTable(CutByLines, Table):
     """A CSV or TSV file with a header, or a stream of one that can be read once."""
 
     def __init__(
@@ -137,6 +138,23 @@ class DelimitedTable(Table):
         self.how = f"{kind}, {dialect.said} between cells, {NAMES.get(self.encoding, 'text')}"
         if dialect.delimiter == _ONE_COLUMN:
             self.how = f"CSV of one column, {NAMES.get(self.encoding, 'text')}"
+
+    def cut(self, n_bytes: int) -> list[Range]:
+        if self.encoding.startswith("utf-16") or self.dialect.escapechar is not None:
+            raise DataError(
+                f"{self.path} ({self.how}) cannot be cut at line ends: save it as UTF-8, with "
+                "quotes inside cells doubled."
+            )
+        return super().cut(n_bytes)
+
+    def part(self, start: int, end: int) -> DelimitedTable:
+        made = super().part(start, end)
+        made._has_header = self._has_header and start == 0
+        return made
+
+    @property
+    def _quote(self) -> bytes | None:
+        return None if self.dialect.quoting == csv.QUOTE_NONE else b'"'
 
     def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
         with self._cells() as cells:

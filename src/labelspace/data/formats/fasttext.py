@@ -16,23 +16,32 @@ from typing import Any
 
 from labelspace.data.formats.compression import open_input
 from labelspace.data.formats.names import decode
+from labelspace.data.formats.ranges import CutByLines
 from labelspace.data.formats.table import Table
 from labelspace.errors import DataError
 
 PREFIX = "__label__"
 _LABEL = re.compile(rb"(?:^|[ \t])__label__\S")
+_SUBJECTS = re.compile(rb"\t\s*<[^<>\s]+>(?:\s+<[^<>\s]+>)*\s*\Z")
 
 
 def is_fasttext(lines: Sequence[bytes]) -> bool:
     """Return whether at least half of these lines have a label.
 
+    A text of Annif's may begin like one: what has subjects after a tab is Annif's.
+
     >>> is_fasttext([b"__label__red a red ball", b"a ball"]), is_fasttext([b"a red ball"])
     (True, False)
+    >>> is_fasttext([b"__label__red is how fastText writes labels\\t<http://example.org/labels>"])
+    False
     """
-    return 2 * sum(_LABEL.search(line) is not None for line in lines) >= len(lines) > 0
+    n_labelled = sum(
+        _LABEL.search(line) is not None and _SUBJECTS.search(line) is None for line in lines
+    )
+    return 2 * n_labelled >= len(lines) > 0
 
 
-class FastTextTable(Table):
+class FastTextTable(CutByLines, Table):
     """Lines of words and labels as a table of two columns."""
 
     has_fixed_columns = True

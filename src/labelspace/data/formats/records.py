@@ -17,6 +17,7 @@ from typing import Any
 from labelspace.data.formats.compression import open_input
 from labelspace.data.formats.jsonl import parse_object
 from labelspace.data.formats.names import decode
+from labelspace.data.formats.ranges import CutByLines
 from labelspace.data.formats.table import Table
 from labelspace.errors import DataError
 
@@ -26,7 +27,7 @@ _BLANK = " \t\r\n"
 _BETWEEN = re.compile(r"[ \t\r\n,]*")
 
 
-class JsonTable(Table):
+class JsonTable(CutByLines, Table):
     """JSON lines, or a JSON array, as rows of cells."""
 
     def __init__(self, path: Path, is_array: bool, stream: io.BufferedReader | None = None) -> None:
@@ -42,6 +43,9 @@ class JsonTable(Table):
         for (_, row), _ in zip(objects, range(_SAMPLE), strict=False):
             columns |= dict.fromkeys(row)
         self.columns = list(columns)
+
+    def cut(self, n_bytes: int) -> list[tuple[int, int]]:
+        return Table.cut(self, n_bytes) if self._is_array else super().cut(n_bytes)
 
     def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
         for number, row in self._objects():

@@ -69,6 +69,21 @@ class Table:
     def check_labels(self) -> None:
         """Raise if the labels of the rows cannot be told without a trained model."""
 
+    def cut(self, n_bytes: int) -> list[tuple[int, int]]:
+        """Return ranges, of about so many bytes each, whose rows can be read on their own."""
+        raise DataError(
+            f"{self.path} ({self.how}) cannot be cut into parts: give JSON lines, CSV, TSV or "
+            "Parquet, or leave --engine out."
+        )
+
+    def part(self, start: int, end: int) -> Table:
+        """Return a table of the rows in a range."""
+        raise NotImplementedError
+
+    def halves(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return a range in two, or in one if nothing shorter can be read."""
+        return [(start, end)]
+
     def count(self) -> int:
         """Return the number of rows, if need be by going through them."""
         if self.n_rows is None:

@@ -8,7 +8,7 @@
 The last tab of a line is the one that counts. A label's name is what stands between commas,
 without the blanks around it (Annif: between angle brackets). Labels that are all whole numbers
 are ids. Lines of nothing are no rows. The format has no quotes: on writing, tabs and line breaks
-inside a text become blanks.
+inside a text become blanks, and texts that make the file look like another format are refused.
 """
 
 from __future__ import annotations
@@ -24,14 +24,18 @@ import numpy as np
 
 from labelspace.data.corpus import Corpus, build_csr
 from labelspace.data.formats.column_spec import ColumnSpec
-from labelspace.data.formats.compression import open_input, open_output
+from labelspace.data.formats.compression import HEAD_SIZE, open_input, open_output
+from labelspace.data.formats.detect import detect_format
 from labelspace.data.formats.names import LABELS_FILE, decode, names_kept_beside
+from labelspace.data.formats.ranges import CutByLines
 from labelspace.data.formats.table import Table
 from labelspace.data.formats.word_rows import WordRows, words_to_write
 from labelspace.errors import DataError
 
 _SUBJECT = re.compile(r"<[^<>]+>")
 _ANNIF_CELL = re.compile(r"<[^<>\s]+>(?:\s|\Z)")
+_NOT_IN_ANNIF = r"\A\Z|[\s<>]"
+_NOT_IN_TSV = rf"\A\Z|\A\s|\s\Z|[,\t\r\n]|\A{_ANNIF_CELL.pattern}"
 
 
 def read_tsv(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus:
@@ -49,7 +53,7 @@ def read_tsv(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus:
     return Corpus(None, Y, texts=texts, label_names=placed.names)
 
 
-class TsvTable(Table):
+class TsvTable(CutByLines, Table):
     """Lines of text and labels as a table of two columns."""
 
     has_fixed_columns = True
@@ -89,16 +93,20 @@ def write_tsv(corpus: Corpus, path: Path, annif: bool = False) -> None:
             f"{path} cannot be written: the corpus has features but no text, which this format "
             "needs; write .txt, .jsonl or .npz."
         )
-    forbidden = r"\A\Z|[\s<>]" if annif else r"\A\Z|\A\s|\s\Z|[,\t\r\n]"
+    forbidden = _NOT_IN_ANNIF if annif else _NOT_IN_TSV
     Y = corpus.Y
+    head = bytearray()
     words, beside = words_to_write(corpus.label_names, Y, forbidden, path, LABELS_FILE)
     with names_kept_beside(path, {LABELS_FILE: beside}), open_output(path) as file:
         for row, text in enumerate(corpus.texts):
             ids = Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tolist()
             labels = [words[label] if words is not None else str(label) for label in ids]
             cell = " ".join(f"<{label}>" for label in labels) if annif else ",".join(labels)
-            line = re.sub(r"[\t\r\n]", " ", text) + "\t" + cell + "\n"
-            file.write(encode(line, path, row))
+            line = encode(re.sub(r"[\t\r\n]", " ", text) + "\t" + cell + "\n", path, row)
+            file.write(line)
+            if len(head) < HEAD_SIZE:
+                head += line
+        _refuse_other_format(bytes(head[:HEAD_SIZE]), path)
 
 
 def encode(line: str, path: Path, row: int) -> bytes:
@@ -110,6 +118,19 @@ def encode(line: str, path: Path, row: int) -> bytes:
             f"{path} cannot be written: row {row} has half a character, "
             f"{line[error.start]!r}; remove it from the text."
         ) from None
+
+
+def _refuse_other_format(head: bytes, path: Path) -> None:
+    """Raise if a file that begins with ``head`` would be read as something else than TSV."""
+    try:
+        name = detect_format(head, path) if head else "tsv"
+    except DataError:
+        name = "none that we know"
+    if name != "tsv":
+        raise DataError(
+            f"{path} cannot be written: by its first texts it would be read as another format "
+            f"({name}); write .jsonl or .csv, which hold any text."
+        )
 
 
 def _split_commas(line: str) -> tuple[str, list[str]]:

@@ -3,12 +3,14 @@
 ::
 
     key<TAB>name<TAB>other_names<TAB>broader        vocabulary.tsv; several values with | between
+    key,name,collections                            CSV; collections with | between, too
     uri,label_de,label_en,notation                  CSV, as Annif has it; a name for each language
     <http://example.org/rose><TAB>rose              Annif's TSV, without a header
     4029582<TAB>rose                                labels.txt
 
 Columns go by their names: ``key`` (or ``uri``, ``id``), ``name`` (or ``label``), ``other_names``,
-``broader``; ``name_de`` is a name in German. SKOS is read by rdflib, of the extra ``vocabulary``.
+``broader``, ``collections``; ``name_de`` is a name in German. SKOS is read by rdflib, of the extra
+``vocabulary``.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from typing import NamedTuple
 from labelspace.data.formats.compression import HEAD_SIZE, open_input
 from labelspace.data.formats.names import LABELS_FILE, names_beside
 from labelspace.errors import DataError
+from labelspace.label_collections import CollectionName
 from labelspace.vocabulary import Entry, LabelName, Vocabulary
 
 BESIDE = (
@@ -38,6 +41,7 @@ _KEY = ("key", "uri", "id", "identifier")
 _NAME = ("name", "label", "preflabel", "preferred")
 _OTHER = ("othernames", "othername", "altlabel", "synonyms", "notation")
 _BROADER = ("broader", "parents", "parent")
+_COLLECTIONS = ("collections", "collection", "groups", "group")
 _RDF = {"ttl": "turtle", "nt": "turtle", "n3": "n3", "jsonld": "json-ld", "json": "json-ld"}
 _RDF |= {"rdf": "xml", "xml": "xml", "owl": "xml", "skos": "xml"}
 _SUBJECT = re.compile(r"<([^<>\s]+)>")
@@ -161,6 +165,7 @@ class _Columns(NamedTuple):
     names: list[tuple[int, str]]
     others: list[tuple[int, str]]
     broader: list[int]
+    collections: list[int]
 
     @staticmethod
     def of(header: Sequence[str]) -> _Columns | None:
@@ -172,7 +177,8 @@ class _Columns(NamedTuple):
             return None
         others = [(at, language) for at, (word, language) in enumerate(said) if word in _OTHER]
         broader = [at for at, (word, _) in enumerate(said) if word in _BROADER]
-        return _Columns(keys[0][1], names, others, broader)
+        collections = [at for at, (word, _) in enumerate(said) if word in _COLLECTIONS]
+        return _Columns(keys[0][1], names, others, broader, collections)
 
 
 def _said(cell: str) -> tuple[str, str]:
@@ -200,7 +206,9 @@ def _with_header(rows: Iterable[list[str]], columns: _Columns, path: Path) -> It
         for at, language in columns.others:
             names += [LabelName(name, language, False) for name in _several(cell.get(at, ""))]
         broader = [one for at in columns.broader for one in _several(cell.get(at, ""))]
-        yield Entry(_bare(cell[columns.key]), names, [_bare(one) for one in broader])
+        groups = [one for at in columns.collections for one in _several(cell.get(at, ""))]
+        collections = [CollectionName(_bare(one)) for one in groups]
+        yield Entry(_bare(cell[columns.key]), names, [_bare(one) for one in broader], collections)
 
 
 def _without_header(rows: Iterable[list[str]], path: Path, first: str) -> Iterator[Entry]:
