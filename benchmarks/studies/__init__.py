@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.studies.study import Study
 
 _METHODS = "labelspace.models"
-_OF_NO_METHOD = ("server", "smce", "text_features")
+_OF_NO_METHOD = ("compared_systems", "encoders", "server", "smce", "teaching", "text_features")
 
 
 def names() -> list[str]:

@@ -46,11 +46,17 @@ def parts() -> list[Trial]:
     ]
 
 
+SCALED = {"unit_labels": True, "normalize": True, "settings": {"n_clusters": None}}
+"""What the study has of the paper's setting otherwise than its preset."""
+
+
 def measure(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     """Train once and return figures on the test rows, by the number of clusters searched."""
     X, Y, X_test, Y_test = source.split(trial.corpus)
     X, Y = X[: MOST_ROWS.get(trial.corpus)], Y[: MOST_ROWS.get(trial.corpus)]
-    model: Any = make("dxml", **trial.parameters, random_state=trial.seed, n_threads=1)
+    scaled = SCALED if "preset" in trial.parameters else {}
+    parameters = {**scaled, **trial.parameters}
+    model: Any = make("dxml", **parameters, random_state=trial.seed, n_threads=1)
     with Stopwatch() as watch:
         model.fit(X, Y)
 

@@ -110,10 +110,21 @@ def learners(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     yield trial, {"n_test": split.X_test.shape[0], "found": found}
 
 
+LONG_STEPS = {
+    "learning_rate": 0.01,
+    "constant_steps": False,
+    "label_loss": "mean",
+    "n_probes": 24,
+}
+"""Steps with which the publication's model ends at the edge, and what went with them."""
+
+
 def paper(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     """Train the publication's model on the samples of the grid."""
     _, test = _sampled(source.split(trial.corpus), page.N_ROWS)
-    model = make("hyperbolic", n_learners=3, random_state=0, n_threads=1, **trial.parameters)
+    model = make(
+        "hyperbolic", n_learners=3, random_state=0, n_threads=1, **trial.parameters, **LONG_STEPS
+    )
     with Stopwatch() as watch:
         model.fit(test.X, test.Y)
     yield trial, {"cpu_s": watch.cpu_s} | precisions(test, model.predict_topk(test.X_test, 5))

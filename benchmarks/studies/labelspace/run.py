@@ -90,11 +90,15 @@ def _taken_out(variant: Any) -> dict[str, Any]:
 
 
 def _one_band(
-    candidates: Candidates, Y: csr_matrix, label_counts: NDArray[np.int64], **how: Any
+    candidates: Candidates,
+    Y: csr_matrix,
+    label_counts: NDArray[np.int64],
+    partners: csr_matrix,
+    **how: Any,
 ) -> Stacker:
     """Learn a stacker that takes all labels to be equally frequent."""
     middle: Any = np.full(label_counts.shape, np.exp(4.0) - 1.0)  # terms of frequency are 0 there
-    return learn_stacker(candidates, Y, middle, **how)
+    return learn_stacker(candidates, Y, middle, partners, **how)
 
 
 def calibration(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
