@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy.sparse import csr_matrix, random
 from labelspace import store
 from labelspace.csr import dense_tail, split_dense
 from labelspace.explain import FeatureContributions
+from labelspace.linear import sampled_hinge, squared_hinge
 from labelspace.linear.contrastive import MapStep
 from labelspace.models import LabelSpace, NearestNeighbors, OneVsAll
 from labelspace.search.sparse import SparseIndex
@@ -56,6 +58,29 @@ def test_a_step_by_blas_is_the_step_of_the_kernel() -> None:
             step.descend(gradient, 0.1)
         np.testing.assert_allclose(split, plain, rtol=1e-3, atol=1e-4)
     assert not np.allclose(plain, V)
+
+
+@pytest.mark.parametrize("solver", [squared_hinge, sampled_hinge])
+def test_classifiers_are_the_same_whichever_way_vectors_go(
+    solver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = _rows()
+    Y = csr_matrix(np.eye(7, dtype=np.float32)[np.argmax(X[:, 40:47].toarray(), axis=1)])
+    held_out = np.arange(X.shape[0]) % 10 == 0
+
+    def classifiers(min_weight: float = 0.0) -> Any:
+        told: dict[str, Any] = {"tol": 1e-3, "min_weight": min_weight, "n_threads": 1}
+        if solver is squared_hinge:
+            return squared_hinge.train_with_held_out(X, Y, held_out, **told)
+        told |= {"max_passes": 300, "more_passes": 300}
+        return sampled_hinge.train_sampled_hinge(X, Y, csr_matrix(Y), held_out=held_out, **told)
+
+    by_vectors, cut = classifiers(), classifiers(min_weight=10.0)
+    monkeypatch.setattr(solver, "dense_tail", lambda X: 0)
+    for one, other, short in zip(by_vectors, classifiers(), cut, strict=True):
+        np.testing.assert_allclose(one[0].toarray(), other[0].toarray(), atol=5e-3)
+        np.testing.assert_allclose(one[1], other[1], atol=5e-3)
+        assert np.diff(short[0].indptr).tolist() == [70] * 7  # words are cut, vectors are not
 
 
 def test_an_index_with_dense_features_answers_as_one_without(tmp_path: Path) -> None:

@@ -75,12 +75,10 @@ def test_little_memory_means_fewer_labels_at_a_time_and_the_same_answer(monkeypa
 
 
 def test_memory_of_a_thread_stays_in_its_share() -> None:
-    X, _ = problem(500, 40, 1)
-    rows = squared_hinge.SolverRows.of(X)
-    big = rows._replace(lengths=np.zeros(3_000_000, np.float32), feature_of=np.zeros(10**6))
-    assert squared_hinge._n_slots(rows) == squared_hinge.MOST_SLOTS
-    assert 1 <= squared_hinge._n_slots(big) < 12
-    assert squared_hinge._n_slots(big) * 16 * 3_000_000 <= squared_hinge.BYTES_PER_THREAD
+    n_slots = squared_hinge._n_slots(n_features=10**6, n_rows=3_000_000)
+    assert squared_hinge._n_slots(n_features=41, n_rows=500) == squared_hinge.MOST_SLOTS
+    assert 1 <= n_slots < 12
+    assert n_slots * 16 * 3_000_000 <= squared_hinge.BYTES_PER_THREAD
 
 
 def test_label_that_no_row_has_gets_no_weights_and_says_no() -> None:

@@ -9,21 +9,24 @@ import numpy as np
 
 from labelspace._random_kernels import shuffle
 from labelspace.compiling import njit
-from labelspace.linear._subproblem_kernels import FUSED
+from labelspace.linear._subproblem_kernels import FUSED, add_dense, dense_product
 
 FAR = np.float32(1e30)
 
 
 @njit(cache=True, nogil=True, fastmath=FUSED)
 def descend(
-    indptr, indices, data, lengths, rows, alphas, size, n_positive, slack, tol, max_iter, weights,
-    state,
+    indptr, indices, data, dense, lengths, rows, alphas, size, n_positive, slack, tol, max_iter,
+    weights, state,
 ):  # fmt: skip
     """Dual coordinate descent with shrinking on the first ``size`` of ``rows``.
 
     The first ``n_positive`` are positives. ``weights`` is kept equal to the sum of
-    alpha · y · x. Returns the number of passes.
+    alpha · y · x; the last of them are those of ``dense``, the numbers that every row has.
+    Returns the number of passes.
     """
+    has_dense = dense.shape[1] > 0
+    of_dense = weights[weights.shape[0] - dense.shape[1] :]
     order = np.arange(size)
     n_active = size
     ceiling = FAR
@@ -40,6 +43,8 @@ def descend(
             score = np.float32(0.0)
             for place in range(start, end):
                 score += data[place] * weights[indices[place]]
+            if has_dense:
+                score += dense_product(dense[rows[at]], of_dense)
             sign = np.float32(1.0) if at < n_positive else np.float32(-1.0)
             old = alphas[at]
             gradient = sign * score - np.float32(1.0) + old * slack
@@ -61,6 +66,8 @@ def descend(
                     step = (new - old) * sign
                     for place in range(start, end):
                         weights[indices[place]] += step * data[place]
+                    if has_dense:
+                        add_dense(of_dense, step, dense[rows[at]])
             visit += 1
         if highest - lowest <= tol:
             if n_active == size:

@@ -25,6 +25,7 @@ def train_children(
     of the weights, and the most passes that a node took.
     """
     slack = np.float32(0.5 / C)
+    no_dense = np.empty((0, 0), dtype=np.float32)
     n_nodes = 0
     most_rows = 0
     for parent in parents:
@@ -81,8 +82,8 @@ def train_children(
                 n_positive = _positives_first(rows, positives, order)
                 alphas[: rows.shape[0]] = np.float32(0.0)
                 taken = _hinge_kernels.descend(
-                    ptr, places, entries, row_lengths, order, alphas, rows.shape[0], n_positive,
-                    slack, tol, max_iter, weights, seeded(seed, child, 1),
+                    ptr, places, entries, no_dense, row_lengths, order, alphas, rows.shape[0],
+                    n_positive, slack, tol, max_iter, weights, seeded(seed, child, 1),
                 )  # fmt: skip
             else:
                 # An only child is always right.

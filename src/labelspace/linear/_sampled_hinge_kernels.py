@@ -6,7 +6,17 @@ import numpy as np
 
 from labelspace._random_kernels import seeded, shuffle
 from labelspace.compiling import njit
-from labelspace.linear._subproblem_kernels import FUSED, ONE, choose, copy, keep, longer, product
+from labelspace.linear._subproblem_kernels import (
+    FUSED,
+    ONE,
+    add_dense,
+    choose,
+    copy,
+    dense_product,
+    keep,
+    longer,
+    product,
+)
 
 FAR = np.float32(1e30)
 RESTS = np.float32(0.2)
@@ -14,21 +24,25 @@ RESTS = np.float32(0.2)
 
 @njit(cache=True, nogil=True)
 def solve(
-    indptr, indices, data, lengths, n_features, positive_ptr, positive_rows, hard_ptr, hard_rows,
-    held_out, problems, per_positive, fewest, heaviest, C, tol, max_passes, more_passes, min_weight,
-    seed,
+    indptr, indices, data, lengths, n_sparse, dense, positive_ptr, positive_rows, hard_ptr,
+    hard_rows, held_out, problems, per_positive, fewest, heaviest, C, tol, max_passes, more_passes,
+    min_weight, seed,
 ):  # fmt: skip
     """Train the classifiers of ``problems``, first without the rows held out, then with them.
 
-    ``lengths`` are the squared lengths of the rows. Returns for both trainings, in this order,
-    the biases, where the weights of each problem end, their features and their values.
+    ``dense`` has the features that every row has, which come after the ``n_sparse`` others and
+    whose weights are all kept. ``lengths`` are the squared lengths of the rows. Returns for both
+    trainings, in this order, the biases, where the weights of each problem end, their features and
+    their values.
     """
     n_rows = indptr.shape[0] - 1
     n_problems = problems.shape[0]
     mark = np.full(n_rows, -1, dtype=np.int32)
-    local = np.full(n_features, -1, dtype=np.int32)
-    feature_of = np.empty(n_features, dtype=np.int32)
-    weights = np.empty(n_features, dtype=np.float32)
+    n_dense = dense.shape[1]
+    local = np.full(n_sparse, -1, dtype=np.int32)
+    feature_of = np.empty(n_sparse, dtype=np.int32)
+    weights = np.empty(n_sparse, dtype=np.float32)
+    of_dense = np.empty(n_dense, dtype=np.float32)
     rows = np.empty(1024, dtype=np.int32)
     slacks = np.empty(1024, dtype=np.float32)
     signs = np.empty(1024, dtype=np.float32)
@@ -80,32 +94,36 @@ def solve(
                 steps[at] = ONE / (lengths[rows[at]] + ONE + slacks[at])
             for at in range(n_local):
                 weights[at] = np.float32(0.0)
+            of_dense[:] = np.float32(0.0)
             alphas = np.zeros(size, dtype=np.float32)
             bias = _descend(
-                ptr, places, values, signs, slacks, steps, n_first, np.float32(0.0), tol,
-                max_passes, weights, alphas, state,
+                ptr, places, values, dense, rows, signs, slacks, steps, n_first, np.float32(0.0),
+                tol, max_passes, weights, of_dense, alphas, state,
             )  # fmt: skip
             biases[0, number] = bias
             biases[1, number] = bias
-            if n_partial + n_local > partial_features.shape[0]:
-                partial_features = longer(partial_features, n_partial, n_partial + n_local)
-                partial_values = longer(partial_values, n_partial, n_partial + n_local)
+            most = n_local + n_dense
+            if n_partial + most > partial_features.shape[0]:
+                partial_features = longer(partial_features, n_partial, n_partial + most)
+                partial_values = longer(partial_values, n_partial, n_partial + most)
             n_partial = keep(
                 weights, feature_of, n_local, min_weight, n_partial, partial_features,
                 partial_values,
             )  # fmt: skip
+            n_partial = _keep_dense(of_dense, n_sparse, n_partial, partial_features, partial_values)
             if n_first < size:
                 bias = _descend(
-                    ptr, places, values, signs, slacks, steps, size, bias, tol, more_passes,
-                    weights, alphas, state,
+                    ptr, places, values, dense, rows, signs, slacks, steps, size, bias, tol,
+                    more_passes, weights, of_dense, alphas, state,
                 )  # fmt: skip
                 biases[1, number] = bias
-            if n_full + n_local > full_features.shape[0]:
-                full_features = longer(full_features, n_full, n_full + n_local)
-                full_values = longer(full_values, n_full, n_full + n_local)
+            if n_full + most > full_features.shape[0]:
+                full_features = longer(full_features, n_full, n_full + most)
+                full_values = longer(full_values, n_full, n_full + most)
             n_full = keep(
                 weights, feature_of, n_local, min_weight, n_full, full_features, full_values
             )
+            n_full = _keep_dense(of_dense, n_sparse, n_full, full_features, full_values)
             for at in range(n_local):
                 local[feature_of[at]] = -1
         ends[0, number] = n_partial
@@ -136,15 +154,27 @@ def _move_last(held_out, rows, slacks, signs, size):
     return last
 
 
+@njit(cache=True, nogil=True)
+def _keep_dense(of_dense, n_sparse, n_kept, features, values):
+    """Append all weights of dense features; return how many are kept in all."""
+    for at in range(of_dense.shape[0]):
+        features[n_kept + at] = n_sparse + at
+        values[n_kept + at] = of_dense[at]
+    return n_kept + of_dense.shape[0]
+
+
 @njit(cache=True, nogil=True, fastmath=FUSED)
 def _descend(
-    ptr, places, values, signs, slacks, steps, size, bias, tol, max_passes, weights, alphas, state
+    ptr, places, values, dense, rows, signs, slacks, steps, size, bias, tol, max_passes, weights,
+    of_dense, alphas, state,
 ):  # fmt: skip
     """Dual coordinate descent with shrinking on the first ``size`` rows; return the bias.
 
-    ``weights`` and the bias are kept equal to the sum of alpha · sign · row. A row that is right
-    with room to spare rests until the rows that are visited agree, or passes run out.
+    ``weights``, those ``of_dense`` features and the bias are kept equal to the sum of
+    alpha · sign · row. A row that is right with room to spare rests until the rows that are
+    visited agree, or passes run out.
     """
+    has_dense = dense.shape[1] > 0
     order = np.arange(size)
     n_active = size
     ceiling = FAR
@@ -159,6 +189,8 @@ def _descend(
         while visit < n_active:
             at = order[visit]
             score = bias + product(places, values, ptr[at], ptr[at + 1], weights)
+            if has_dense:
+                score += dense_product(dense[rows[at]], of_dense)
             old = alphas[at]
             gradient = signs[at] * score - ONE + old * slacks[at]
             if old == 0 and gradient > 0:
@@ -178,6 +210,8 @@ def _descend(
                 bias += step
                 for entry in range(ptr[at], ptr[at + 1]):
                     weights[places[entry]] += step * values[entry]
+                if has_dense:
+                    add_dense(of_dense, step, dense[rows[at]])
             visit += 1
         if highest - lowest <= tol:
             if n_active == size:

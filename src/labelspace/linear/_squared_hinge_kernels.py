@@ -13,28 +13,32 @@ import numpy as np
 from labelspace._random_kernels import seeded
 from labelspace.compiling import njit
 from labelspace.linear import _hinge_kernels
-from labelspace.linear._subproblem_kernels import FUSED, longer
+from labelspace.linear._subproblem_kernels import FUSED, add_dense, longer
 
 NOBODY = -1
+BLOCK = 64  # rows whose dense parts are multiplied at once
 ONE = np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
 def solve(
-    indptr, indices, data, lengths, n_features, positive_ptr, positive_rows, held_out, problems,
-    starters, C, tol, max_iter, min_weight, n_slots, seed,
+    indptr, indices, data, lengths, n_sparse, dense, positive_ptr, positive_rows, held_out,
+    problems, starters, C, tol, max_iter, min_weight, n_slots, seed,
 ):  # fmt: skip
     """Train the classifiers of ``problems``; feature 0 is the constant one.
 
-    ``lengths`` are the squared lengths of the rows. A working set begins with the positives,
-    which stay, and the ``starters``, a few rows taken as negatives. Where rows are held out, each
-    problem is solved twice: without them, and from there on with them.
+    ``dense`` has the features that every row has, which come after the ``n_sparse`` others and
+    whose weights are all kept. ``lengths`` are the squared lengths of the rows. A working set
+    begins with the positives, which stay, and the ``starters``, a few rows taken as negatives.
+    Where rows are held out, each problem is solved twice: without them, and from there on with
+    them.
 
     Returns of both solutions, in the order of ``problems``, how many weights are kept and the
     biases, (2, n_problems); then the features and values of the first and of the second, the
     passes made and whether they were enough.
     """
     n_rows = indptr.shape[0] - 1
+    n_features = n_sparse + dense.shape[1]
     n_problems = problems.shape[0]
     slack = np.float32(0.5 / C)
     first_turn = 0 if held_out.any() else 1
@@ -108,11 +112,11 @@ def solve(
                 size = _admit(found, held_out, turns[slot], rows, alphas, size, in_slots, slot)
             n_positive = n_positives[slot]
 
-            _sum_up(indptr, indices, data, rows, alphas, size, n_positive, weights)
+            _sum_up(indptr, indices, data, dense, rows, alphas, size, n_positive, weights)
             # While far from the answer there is no use in being exact.
             reached[slot] = max(tol, 0.3 * violations[slot])
             n_passes[slot] += _hinge_kernels.descend(
-                indptr, indices, data, lengths, rows, alphas, size, n_positive, slack,
+                indptr, indices, data, dense, lengths, rows, alphas, size, n_positive, slack,
                 reached[slot], max_iter - n_passes[slot], weights,
                 seeded(seed, problem, n_passes[slot] + 1),
             )  # fmt: skip
@@ -123,7 +127,7 @@ def solve(
         heap_sizes[:] = 0
         surprised[:] = False
         _find_violations(
-            indptr, indices, data, slot_weights, in_slots, held, held_out, turns, surprised,
+            indptr, indices, data, dense, slot_weights, in_slots, held, held_out, turns, surprised,
             np.float32(0.5 * tol), heap_caps, heap_sizes, heap_scores, heap_rows,
         )  # fmt: skip
 
@@ -146,7 +150,7 @@ def solve(
             passes[number] = n_passes[slot]
             for feature in range(1, n_features):
                 value = slot_weights[feature, slot]
-                if value != 0 and abs(value) >= min_weight:
+                if value != 0 and (feature >= n_sparse or abs(value) >= min_weight):
                     kept_features[n_kept] = feature
                     kept_values[n_kept] = value
                     n_kept += 1
@@ -234,19 +238,22 @@ def _drop_idle(rows, alphas, size, n_positive, in_slots, slot):
 
 
 @njit(cache=True, nogil=True, fastmath=FUSED)
-def _sum_up(indptr, indices, data, rows, alphas, size, n_positive, weights):
+def _sum_up(indptr, indices, data, dense, rows, alphas, size, n_positive, weights):
     """Set ``weights`` to the sum of alpha · y · x over a working set."""
+    of_dense = weights[weights.shape[0] - dense.shape[1] :]
     weights[:] = np.float32(0.0)
     for at in range(size):
         if alphas[at] != 0:
             step = alphas[at] if at < n_positive else -alphas[at]
             for place in range(indptr[rows[at]], indptr[rows[at] + 1]):
                 weights[indices[place]] += step * data[place]
+            if dense.shape[1] > 0:
+                add_dense(of_dense, step, dense[rows[at]])
 
 
 @njit(cache=True, nogil=True, fastmath=FUSED)
 def _find_violations(
-    indptr, indices, data, slot_weights, in_slots, held, held_out, turns, surprised, tol,
+    indptr, indices, data, dense, slot_weights, in_slots, held, held_out, turns, surprised, tol,
     heap_caps, heap_sizes, heap_scores, heap_rows,
 ):  # fmt: skip
     """Collect for each slot the negatives outside its working set with the highest scores.
@@ -256,9 +263,16 @@ def _find_violations(
     """
     n_slots = slot_weights.shape[1]
     floor = tol - np.float32(1.0)
-    scores = np.empty(n_slots, dtype=np.float32)
-    for row in range(indptr.shape[0] - 1):
-        scores[:] = np.float32(0.0)
+    n_rows = indptr.shape[0] - 1
+    of_dense = slot_weights[slot_weights.shape[0] - dense.shape[1] :]
+    of_block = np.zeros((BLOCK, n_slots), dtype=np.float32)
+    for row in range(n_rows):
+        if dense.shape[1] == 0:
+            of_block[row % BLOCK] = np.float32(0.0)
+        elif row % BLOCK == 0:
+            size = min(BLOCK, n_rows - row)
+            np.dot(dense[row : row + size], of_dense, of_block[:size])
+        scores = of_block[row % BLOCK]
         place = indptr[row]
         end = indptr[row + 1]
         # Four features at a time: a score is then loaded and stored once for four products.

@@ -14,6 +14,7 @@ from labelspace._random_kernels import below, next_state
 from labelspace.compiling import njit
 
 FUSED = {"contract"}
+IN_ANY_ORDER = {"contract", "reassoc", "nsz"}
 ONE = np.float32(1.0)
 
 
@@ -94,6 +95,22 @@ def product(places, values, first, end, weights):
         a += values[entry] * weights[places[entry]]
         entry += 1
     return (a + b) + (c + d)
+
+
+@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
+def dense_product(vector, weights):
+    """Return vector · weights; numbers side by side may be summed in any order, as BLAS does."""
+    total = np.float32(0.0)
+    for at in range(vector.shape[0]):
+        total += vector[at] * weights[at]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=FUSED)
+def add_dense(weights, step, vector):
+    """Add step · vector to ``weights``."""
+    for at in range(vector.shape[0]):
+        weights[at] += step * vector[at]
 
 
 @njit(cache=True, nogil=True)

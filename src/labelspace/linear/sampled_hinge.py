@@ -12,6 +12,9 @@ Training then costs a multiple of the number of labels given, not rows × labels
 Some rows can be held out: each label is trained without them, its weights are noted, and a few more
 passes take them in. So one visit to a label gives both the classifier to keep and one whose scores
 on the rows held out are honest.
+
+Columns that nearly all rows have, vectors of an encoder, are multiplied as they lie in memory, and
+their weights are never cut.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
 from labelspace import engine, threads
+from labelspace.csr import dense_tail, split_dense
 from labelspace.linear import _sampled_hinge_kernels as kernels
 from labelspace.linear.chunks import solve_chunks
 
@@ -118,9 +122,10 @@ def _inputs(
     lengths = np.zeros(X.shape[0], dtype=np.float32)
     filled = np.diff(X.indptr) > 0
     lengths[filled] = np.add.reduceat(np.square(X.data), X.indptr[:-1][filled])
+    X, dense = split_dense(X, dense_tail(X))
     rows = X.indptr, X.indices, np.ascontiguousarray(X.data, dtype=np.float32), lengths, X.shape[1]
     lists = positives.indptr, positives.indices, confused.indptr, confused.indices
-    return *rows, *lists, held_out
+    return *rows, dense, *lists, held_out
 
 
 def _solve(inputs: tuple[Any, ...], chunk: NDArray[np.int64]) -> _SolvedTwice:

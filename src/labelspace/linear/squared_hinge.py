@@ -13,6 +13,9 @@ working set, those with α = 0 leave it, and so on until no row violates by more
 is the stopping rule of descent on all rows, so the answer is the same, at a small part of the
 cost: the passes over all rows are few, and one pass serves 32 labels at the cost of about four.
 
+Columns that nearly all rows have, vectors of an encoder, are multiplied as they lie in memory, and
+in the passes over all rows by BLAS; their weights are never cut.
+
 Labels that have the same rows have the same classifier, which is computed once. A label without
 rows gets no weights and a bias of -1, as any negative does.
 """
@@ -28,6 +31,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 from labelspace import engine, threads
+from labelspace.csr import dense_tail, split_dense
 from labelspace.linear import _squared_hinge_kernels as kernels
 from labelspace.linear.chunks import solve_chunks
 
@@ -95,19 +99,25 @@ def train_with_held_out(
     labels = csc_matrix(Y)
     labels.sort_indices()
     problems, problem_of_label = _distinct(labels)
-    rows = SolverRows.of(X)
+    words, dense = split_dense(X, dense_tail(X))
+    rows = SolverRows.of(words)
+    lengths = rows.lengths + np.einsum("ij,ij->i", dense, dense)
     starters = np.random.default_rng(seed).permutation(X.shape[0])[:N_STARTERS].astype(np.int32)
     positives = labels.indptr.astype(np.int64), labels.indices.astype(np.int32)
-    limits = float(C), np.float32(tol), max_iter, np.float32(min_weight), _n_slots(rows), seed
-    inputs = (*rows.arrays, *positives, held_out), starters, limits
+    n_slots = _n_slots(len(rows.feature_of) + dense.shape[1], X.shape[0])
+    limits = float(C), np.float32(tol), max_iter, np.float32(min_weight), n_slots, seed
+    given = *rows._replace(lengths=lengths).arrays, dense
+    inputs = (*given, *positives, held_out), starters, limits
     chunks = _chunks(problems, np.diff(labels.indptr)[problems], n_threads)
-    found = solve_chunks(_solve, inputs, chunks, "training classifiers", n_threads)
+    with threads.limit(1 if dense.size else None):  # of BLAS, in each of our own
+        found = solve_chunks(_solve, inputs, chunks, "training classifiers", n_threads)
     solved = [_SolvedLabels(*part) for part in found]
     _warn_of_unfinished(solved, max_iter)
-    every = _put_together(solved, 1, rows.feature_of, problem_of_label, X.shape[1])
+    feature_of = np.concatenate((rows.feature_of, np.arange(words.shape[1], X.shape[1])))
+    every = _put_together(solved, 1, feature_of, problem_of_label, X.shape[1])
     if not held_out.any():
         return every, every
-    return every, _put_together(solved, 0, rows.feature_of, problem_of_label, X.shape[1])
+    return every, _put_together(solved, 0, feature_of, problem_of_label, X.shape[1])
 
 
 class SolverRows(NamedTuple):
@@ -203,10 +213,10 @@ def _distinct(labels: csc_matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return np.array(problems, dtype=np.int64), number_of_label
 
 
-def _n_slots(rows: SolverRows) -> int:
+def _n_slots(n_features: int, n_rows: int) -> int:
     """Return how many labels a thread may hold in its share of memory."""
     per_row = 16  # a row and its alpha in the working set, a row and its score among violations
-    per_slot = 4 * len(rows.feature_of) + per_row * len(rows.lengths)
+    per_slot = 4 * n_features + per_row * n_rows
     return int(np.clip(BYTES_PER_THREAD // per_slot, 1, MOST_SLOTS))
 
 
