@@ -1,11 +1,13 @@
 """Runs the notebooks of ``docs/notebooks`` from top to bottom: ``make notebooks``.
 
 Each runs in a scratch folder of its own and may not raise. ``--write`` keeps what they printed in
-the files, as readers see it on the web; names of files run those only.
+the files, as readers see it on the web; names of files run those only. Commands of cells, as in
+``!labelspace train``, are those of the environment that this program runs in, activated or not.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -24,6 +26,7 @@ def main(arguments: list[str]) -> None:
     keeps = "--write" in arguments
     named = [Path(one) for one in arguments if not one.startswith("-")]
     failed = []
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     for path in named or sorted(FOLDER.glob("*.ipynb")):
         began = time.perf_counter()
         notebook = nbformat.read(path, as_version=4)
