@@ -71,6 +71,9 @@ class VectorSpace(Storable):
         "name_middle": schema.array("float32", "n_dense"),
     }
 
+    # Sorting all names would be the longest part of a single answer: see ``_names_by_label``.
+    _sorted_names: tuple[tuple[int, int], tuple[NDArray[Any], ...]] | None = None
+
     def __init__(self, X: csr_matrix, Y: csr_matrix, n_dense: int, seed: int = 0) -> None:
         vectors = split_dense(X, n_dense)[1]
         there = np.flatnonzero(vectors.any(axis=1))
@@ -142,9 +145,17 @@ class VectorSpace(Storable):
             shape = (0, self.axes.shape[1])
             nothing, of_none = np.zeros(0, np.int64), np.zeros(self.n_labels + 1, np.int64)
             return np.zeros(shape, np.int8), np.zeros(0, np.float32), nothing, of_none
-        by_label = np.argsort(index.ids, kind="stable")
-        names_of = np.searchsorted(index.ids[by_label], np.arange(self.n_labels + 1))
-        return index.keys, index.scales, by_label, names_of.astype(np.int64)
+        sizes = len(index.ids), self.n_labels
+        if self._sorted_names is None or self._sorted_names[0] != sizes:
+            by_label = np.argsort(index.ids, kind="stable")
+            names_of = np.searchsorted(index.ids[by_label], np.arange(self.n_labels + 1))
+            self._sorted_names = sizes, (by_label, names_of.astype(np.int64))
+        return index.keys, index.scales, *self._sorted_names[1]
+
+    def _to_state(self) -> dict[str, Any]:
+        state = super()._to_state()
+        state.pop("_sorted_names", None)
+        return state
 
     def _placed(
         self, vectors: NDArray[np.float32], middle: NDArray[np.float32]
