@@ -60,6 +60,15 @@ def test_the_smallest_of_two_limits_holds_for_blas() -> None:
         assert blas_counts() == {3}
 
 
+def test_learners_side_by_side_have_one_thread_of_every_library() -> None:
+    # OpenMP has a count for each thread, which is that of all cores in a new one.
+    def counts(seed: int) -> set[int]:
+        found = ThreadpoolController().select(user_api=["blas", "openmp"]).lib_controllers
+        return {library.num_threads for library in found}
+
+    assert threads.train_in_parallel(counts, range(3), 2) == [{1}, {1}, {1}]
+
+
 @pytest.mark.parametrize("n_rows", [0, 1, 2, 17, 1000])
 def test_each_row_is_dealt_once(n_rows: int) -> None:
     dealt: list[int] = []

@@ -141,8 +141,14 @@ _of_this_thread = threading.local()
 
 
 def _work_alone() -> None:
-    """Let the calling thread, one of many that share some work, start no others."""
+    """Let the calling thread, one of many that share some work, start no others.
+
+    OpenMP has a count for each thread, and a new one begins with every core, whatever ``limit``
+    its caller has. On it faiss builds, and BLAS within faiss, whose sums follow from the count.
+    """
     _of_this_thread.n_threads = 1
+    for library in _libraries(len(sys.modules)).openmp.lib_controllers:
+        library.set_num_threads(1)
 
 
 class _Limit(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from labelspace.linear.logistic_regression import logistic_regression
 
@@ -50,3 +51,13 @@ def test_many_pseudo_rows_keep_the_start() -> None:
     A, y = sample()
     start = np.array([0.0, 1.0, 1.0, 1.0])
     np.testing.assert_allclose(logistic_regression(A, y, start, 1e9)[1:], start[1:], atol=1e-3)
+
+
+def test_weights_are_the_same_on_any_number_of_threads() -> None:
+    A, y = sample(20_000)
+    A = np.column_stack([A] * 6)
+    learned = []
+    for n_threads in (1, 2, 3):
+        with threadpool_limits(n_threads):
+            learned.append(logistic_regression(A, y, np.zeros(24), 20.0).tobytes())
+    assert len(set(learned)) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 
@@ -113,3 +114,20 @@ def test_equal_keys_come_in_the_order_of_their_ids() -> None:
     keys = np.tile(points(1), (10, 1))
     ids = np.arange(10)[::-1].copy()
     assert IVFIndex(keys, ids, n_lists=1).search(keys[:1], 4).ids.tolist() == [[0, 1, 2, 3]]
+
+
+def test_lists_are_the_same_on_any_number_of_threads() -> None:
+    # Labels with the same rows are as near to one centroid as to another, but for rounding.
+    rng = np.random.default_rng(0)
+    keys = rng.standard_normal((300, 129), dtype=np.float32)[rng.integers(0, 300, 4000)]
+    before = faiss.omp_get_max_threads()
+    built = []
+    try:
+        for n_threads in (1, 2, 3):
+            faiss.omp_set_num_threads(n_threads)
+            built.append(IVFIndex(sphere.keys(keys), seed=1))
+    finally:
+        faiss.omp_set_num_threads(before)
+    for one in built[1:]:
+        np.testing.assert_array_equal(one.centroids, built[0].centroids)
+        np.testing.assert_array_equal(one.ids, built[0].ids)

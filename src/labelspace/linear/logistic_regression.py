@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from labelspace import threads
+
 # As many rows as the usual weights count for.
 PSEUDO_ROWS = 20.0
 _NEWTON_STEPS = 30
@@ -21,8 +23,18 @@ def logistic_regression(
     """Return the weights w that minimise the log loss of σ(A·w), kept near ``start``.
 
     The pull is that of ``pseudo_rows`` rows: weights whose terms vary more are held more loosely
-    than their scale alone would.
+    than their scale alone would. The weights are the same on any number of threads.
     """
+    with threads.limit(1):  # BLAS on more of them adds up in another order
+        return _fitted(A, y, start, pseudo_rows)
+
+
+def _fitted(
+    A: NDArray[np.float64],
+    y: NDArray[np.bool_],
+    start: NDArray[np.float64],
+    pseudo_rows: float,
+) -> NDArray[np.float64]:
     spread = A.var(axis=0) + 1e-3
     pull = pseudo_rows * spread * 0.25
 

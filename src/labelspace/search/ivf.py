@@ -14,6 +14,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from labelspace import threads
 from labelspace.search import _ivf_kernels
 from labelspace.search.result import SearchResult, known_places
 from labelspace.spaces.quantized import dequantized, quantized
@@ -130,7 +131,8 @@ class IVFIndex(Storable):
         if not len(keys):
             return np.zeros(0, dtype=np.int64)
         keys = np.ascontiguousarray(keys, dtype=np.float32)
-        _, nearest = faiss.knn(keys, self.centroids, 1, metric=faiss.METRIC_INNER_PRODUCT)
+        with threads.limit(1):  # BLAS on more of them rounds in another way
+            _, nearest = faiss.knn(keys, self.centroids, 1, metric=faiss.METRIC_INNER_PRODUCT)
         return nearest[:, 0]
 
 
@@ -151,5 +153,6 @@ def _centroids(keys: NDArray[np.float32], n_lists: int, seed: int) -> NDArray[np
         min_points_per_centroid=1,
         max_points_per_centroid=_POINTS_PER_LIST,
     )
-    kmeans.train(keys)
+    with threads.limit(1):  # BLAS on more of them rounds in another way
+        kmeans.train(keys)
     return kmeans.centroids
