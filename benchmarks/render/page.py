@@ -83,10 +83,11 @@ def _plot(lines: list[Line], options: Options, assets: Path) -> str:
 
 def _papers(lines: list[Line], options: Options, assets: Path) -> str:
     rows = gather(lines, options["corpus"], options.get("split", "ten"))
+    given = gather(lines, options["corpus"])
     of_corpus = [one for one in published() if one.corpus == options["corpus"]]
     sources = list(dict.fromkeys(one.source for one in of_corpus))
     return "\n\n".join(
-        papers_table(rows, [one for one in of_corpus if one.source == source], f"{source}:")
+        papers_table(rows, [one for one in of_corpus if one.source == source], f"{source}:", given)
         for source in sources
     )
 

@@ -23,15 +23,10 @@ def accuracy_table(rows: Sequence[Row]) -> str:
     body = []
     for row in rows:
         title = row.title if row.kind != "earlier" else f"*{row.title}* (reported earlier)"
-        if row.note:
-            if row.note not in notes:
-                notes.append(row.note)
-            title += f" [{notes.index(row.note) + 1}]"
+        title = _marked(title, row.note, notes)
         cells = [_score(row.figures.get(name), best[name]) for name in ACCURACY]
         body.append([title, *cells, *(_amount(row.figures.get(name)) for name in COST)])
-    table = markdown(["method", *ACCURACY, *COST_TITLES], body)
-    footnotes = [f"[{number}] {note}." for number, note in enumerate(notes, start=1)]
-    return "\n".join([table, "", "<br>".join(footnotes)]) if footnotes else table
+    return _with_notes(markdown(["method", *ACCURACY, *COST_TITLES], body), notes)
 
 
 def summary_table(
@@ -59,19 +54,31 @@ def summary_table(
     return markdown(["", *by_corpus], body)
 
 
-def papers_table(rows: Sequence[Row], figures: Sequence[Published], title: str) -> str:
-    """Return a paper's figures with ours beside them, where we have a method of that kind."""
-    ours = {row.method: row for row in rows}
+def papers_table(
+    rows: Sequence[Row], figures: Sequence[Published], title: str, given: Sequence[Row] = ()
+) -> str:
+    """Return a paper's figures with ours beside them, where we have a method of that kind.
+
+    ``rows`` are those of ten splits; of a method that has none there, what it has on the files as
+    ``given`` is shown and marked.
+    """
+    ours = {row.method: row for row in given if row.figures}
+    noted = dict.fromkeys(ours, "the files as given, not ten splits")
+    for row in rows:
+        if row.figures:
+            ours[row.method], noted[row.method] = row, row.note
     names = [name for name in ACCURACY if any(name in one.figures for one in figures)]
     columns = [name for name in names for name in (f"{name} paper", f"{name} ours")]
+    notes: list[str] = []
     body = []
     for one in figures:
         cells = []
         for name in names:
             measured = ours[one.ours].figures.get(name) if one.ours in ours else None
             cells += [_printed(one.figures.get(name)), _score(measured, math.nan)]
-        body.append([one.method if not one.ours else f"{one.method} → {one.ours}", *cells])
-    return f"{title}\n\n" + markdown(["method", *columns], body)
+        method = one.method if not one.ours else f"{one.method} → {one.ours}"
+        body.append([_marked(method, noted.get(one.ours, ""), notes), *cells])
+    return _with_notes(f"{title}\n\n" + markdown(["method", *columns], body), notes)
 
 
 def published_table(figures: Sequence[Published]) -> str:
@@ -102,6 +109,20 @@ def _best_of_all(rows: Sequence[Row], names: Sequence[str]) -> str:
     """Return who is best by each figure, once if it is the same system."""
     best = [max(_measured(rows, name), key=lambda row: row.figures[name].mean) for name in names]
     return " / ".join(dict.fromkeys(row.title for row in best))
+
+
+def _marked(title: str, note: str, notes: list[str]) -> str:
+    """Return the title with the number of its note, which is added to ``notes`` where it is new."""
+    if not note:
+        return title
+    if note not in notes:
+        notes.append(note)
+    return f"{title} [{notes.index(note) + 1}]"
+
+
+def _with_notes(table: str, notes: Sequence[str]) -> str:
+    told = [f"[{number}] {note}." for number, note in enumerate(notes, start=1)]
+    return "\n".join([table, "", "<br>".join(told)]) if told else table
 
 
 def _measured(rows: Sequence[Row], name: str) -> list[Row]:

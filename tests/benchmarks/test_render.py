@@ -12,7 +12,7 @@ from benchmarks.render.marked import put
 from benchmarks.render.page import PAGES, fill_page
 from benchmarks.render.references import FOLDER, earlier, published
 from benchmarks.render.rows import ACCURACY, COST, gather
-from benchmarks.render.tables import accuracy_table
+from benchmarks.render.tables import accuracy_table, papers_table
 from benchmarks.results import read_lines
 
 
@@ -90,6 +90,16 @@ def test_a_page_keeps_its_prose_and_is_the_same_after_a_second_rendering(tmp_pat
     assert once.endswith("after\n")
     fill_page(page, [a_line("knn")])
     assert page.read_text() == once
+
+
+def test_what_has_no_ten_splits_stands_beside_the_paper_with_a_note() -> None:
+    figures = [one for one in published() if one.corpus == "bibtex" and one.ours == "knn"]
+    given = gather([a_line("knn")], "bibtex")
+    table = papers_table([], figures, "A paper:", given)
+    assert "KNN → knn [1] | 57.04 | 60.00 |" in table
+    assert table.endswith("[1] the files as given, not ten splits.")
+    one_split = gather([a_line("knn", split="random-0")], "bibtex", "ten")
+    assert papers_table(one_split, figures, "A paper:", given).endswith("[1] 1 of 10 splits.")
 
 
 def test_a_plot_is_drawn_and_linked(tmp_path: Path) -> None:
