@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix, vstack
 
 from labelspace import Tagger, store
-from labelspace.errors import EngineError, LabelspaceWarning, UsageError
-from labelspace.models import AnnexML, OneVsAll
+from labelspace.errors import EngineError, LabelspaceWarning, ModelFileError, UsageError
+from labelspace.models import AnnexML, MostCommon, OneVsAll
+from labelspace.search.sparse import SparseIndex
 from labelspace.sharding import write_shards
 from labelspace.sharding.processes import ShardProcess
 from tests.planted import planted_corpus
@@ -68,7 +72,7 @@ def _lost(monkeypatch) -> None:
         def close(self) -> None: ...
 
     opened = ranker.opened
-    monkeypatch.setattr(ranker, "opened", lambda how, folders: [*opened(how, folders[:1]), Lost()])
+    monkeypatch.setattr(ranker, "opened", lambda how, shards: [*opened(how, shards[:1]), Lost()])
 
 
 @pytest.mark.usefixtures("_lost")
@@ -85,13 +89,59 @@ def test_a_lost_shard_is_an_error_or_a_flagged_partial_answer(whole, tmp_path) -
     assert top.labels.max() < starts[1]
 
 
-def test_a_process_that_cannot_start_is_lost(tmp_path) -> None:
+def test_a_process_that_cannot_start_is_lost(tmp_path, monkeypatch) -> None:
     from labelspace.sharding.ranker import ShardLost
 
-    held = ShardProcess(tmp_path / "nothing")
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    held = ShardProcess(tmp_path / "nothing", 1, 1)
     with pytest.raises(ShardLost):
         held.search(planted_corpus()[0], 1)
     held.close()
+
+
+def _another_width(folder) -> None:
+    store.save(SparseIndex(csr_matrix(np.ones((3, 2)))), folder / "shard-0001")
+
+
+def _another_class(folder) -> None:
+    store.save(fitted(MostCommon), folder / "shard-0001")
+
+
+def _more_labels(folder) -> None:
+    shard = store.load(folder / "shard-0001")
+    store.save(SparseIndex(vstack([shard.keys] * 2, format="csr")), folder / "shard-0001")
+
+
+def _gone(folder) -> None:
+    shutil.rmtree(folder / "shard-0001")
+
+
+def _elsewhere(folder) -> None:
+    (folder / "shard-0001").rename(folder.parent / "other")
+    (folder / "shard-0001").symlink_to(folder.parent / "other")
+
+
+CHANGES = [_another_width, _another_class, _more_labels, _gone, _elsewhere]
+
+
+@pytest.mark.parametrize(
+    ("change", "holders"), [*((one, "inside") for one in CHANGES), (_another_width, "processes")]
+)
+def test_a_strangers_shard_is_refused_with_a_sentence(change, holders, whole, tmp_path) -> None:
+    write_shards(whole, tmp_path / "model", 2, holders=holders)
+    change(tmp_path / "model")
+    with pytest.raises(ModelFileError, match="shard"):
+        Tagger.load(tmp_path / "model").predict_topk(planted_corpus()[0])
+
+
+def test_a_folder_cannot_ask_for_thousands_of_processes(whole, tmp_path) -> None:
+    write_shards(whole, tmp_path / "model", 2)
+    front = store.load(tmp_path / "model")
+    n_labels = front.n_labels_
+    front.starts_ = np.concatenate((np.zeros(100_000, dtype=np.int64), [n_labels]))
+    store.save(front, tmp_path / "many")
+    with pytest.raises(ModelFileError, match="1 to 1024 shards"):
+        Tagger.load(tmp_path / "many")
 
 
 def test_a_tagger_of_texts_can_be_sharded(tmp_path) -> None:

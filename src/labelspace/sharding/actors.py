@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.errors import EngineError
 from labelspace.sharding.holder import ShardInside
-from labelspace.sharding.ranker import ShardHolder, ShardLost
+from labelspace.sharding.ranker import Shard, ShardHolder, ShardLost
 from labelspace.topk import TopK
 
 # Ray's defaults are 0: an actor whose machine is lost would be lost, and so would its answers.
@@ -21,8 +21,8 @@ SECONDS = 120.0  # for an answer, with a restart in between
 class ShardActor:
     """A shard in an actor."""
 
-    def __init__(self, folder: str) -> None:
-        self._shard = ShardInside(Path(folder))
+    def __init__(self, folder: str, n_labels: int, n_features: int) -> None:
+        self._shard = ShardInside(Path(folder), n_labels, n_features)
 
     def search(self, Z: csr_matrix, k: int) -> tuple[Any, Any]:
         """Return labels and scores of the best."""
@@ -33,9 +33,10 @@ class ShardActor:
 class HeldByActor:
     """The driver's side of an actor."""
 
-    def __init__(self, ray: Any, folder: Path) -> None:
+    def __init__(self, ray: Any, folder: Path, n_labels: int, n_features: int) -> None:
         self._ray = ray
-        self._actor = ray.remote(ShardActor).options(**OPTIONS).remote(str(folder))
+        actor = ray.remote(ShardActor).options(**OPTIONS)
+        self._actor = actor.remote(str(folder), n_labels, n_features)
 
     def search(self, Z: csr_matrix, k: int) -> TopK:
         """Return the best labels of the shard for rows."""
@@ -49,7 +50,7 @@ class HeldByActor:
         self._ray.kill(self._actor)
 
 
-def shard_actors(folders: list[Path]) -> list[ShardHolder]:
+def shard_actors(shards: list[Shard]) -> list[ShardHolder]:
     """Start an actor for each shard on the cluster that this process is in, or can join."""
     try:
         import ray
@@ -59,4 +60,4 @@ def shard_actors(folders: list[Path]) -> list[ShardHolder]:
         ) from None
     if not ray.is_initialized():
         ray.init("auto", logging_level=logging.WARNING)
-    return [HeldByActor(ray, folder.absolute()) for folder in folders]
+    return [HeldByActor(ray, folder.absolute(), *sizes) for folder, *sizes in shards]

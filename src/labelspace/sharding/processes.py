@@ -14,6 +14,7 @@ from typing import Any
 from scipy.sparse import csr_matrix
 
 from labelspace.engine.executors import ONE_THREAD
+from labelspace.errors import ModelFileError
 from labelspace.sharding.ranker import ShardLost
 from labelspace.topk import TopK
 
@@ -23,8 +24,9 @@ RETRIES = 2
 class ShardProcess:
     """A shard in a process of this machine; one question at a time."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, n_labels: int, n_features: int) -> None:
         self._folder = folder
+        self._sizes = str(n_labels), str(n_features)
         self._lock = threading.Lock()
         self._start()
 
@@ -41,10 +43,14 @@ class ShardProcess:
                 try:
                     pickle.dump((Z, k), asked.stdin)
                     asked.stdin.flush()
-                    return TopK(*pickle.load(asked.stdout))
+                    answer = pickle.load(asked.stdout)
                 except (EOFError, OSError, pickle.UnpicklingError):
                     self.close()
                     self._start()
+                    continue
+                if isinstance(answer, str):
+                    raise ModelFileError(answer)
+                return TopK(*answer)
         raise ShardLost(self._folder)
 
     def close(self) -> None:
@@ -53,8 +59,9 @@ class ShardProcess:
 
     def _start(self) -> None:
         path = os.pathsep.join(place or os.getcwd() for place in sys.path)
+        holder = [sys.executable, "-m", "labelspace.sharding.holder"]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "labelspace.sharding.holder", str(self._folder)],
+            [*holder, str(self._folder), *self._sizes],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},

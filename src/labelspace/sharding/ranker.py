@@ -6,7 +6,7 @@ import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,22 @@ from scipy.sparse import csr_matrix
 
 from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.errors import EngineError, LabelspaceWarning, UsageError
+from labelspace.errors import EngineError, LabelspaceWarning, ModelFileError, UsageError
 from labelspace.parameters import one_of
 from labelspace.store import schema
+from labelspace.store.folders import MANIFEST
 from labelspace.topk import NO_LABEL, TopK
 
 HOLDERS = ("processes", "ray", "inside")
+MOST_SHARDS = 1024  # each is a process, or an actor: a stranger's folder must not fill a machine
+
+
+class Shard(NamedTuple):
+    """Where a shard is, and what it has to hold."""
+
+    folder: Path
+    n_labels: int
+    n_features: int
 
 
 class ShardLost(Exception):
@@ -67,7 +77,7 @@ class ShardedRanker(LabelRanker):
     }
     _schema: ClassVar[schema.Schema] = {
         "rows_": schema.part("UnitRows", n_features="n_features"),
-        "starts_": schema.offsets(None, "n_labels"),
+        "starts_": schema.offsets("n_shards", "n_labels"),
     }
     rows_: UnitRows
     starts_: NDArray[np.int64]
@@ -91,10 +101,19 @@ class ShardedRanker(LabelRanker):
     def _to_state(self) -> dict[str, Any]:
         return {name: part for name, part in vars(self).items() if name not in self._not_stored}
 
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if not 1 <= sizes.known["n_shards"] <= MOST_SHARDS:
+            raise schema.Mismatch(f"starts_ is not of 1 to {MOST_SHARDS} shards")
+
     def found_in(self, folder: str | os.PathLike[str]) -> None:
         """Let the shards in a model folder be held; they are beside the model's own files."""
-        folders = [Path(folder, shard_name(number)) for number in range(len(self.starts_) - 1)]
-        self._shards: list[ShardHolder] = opened(self.holders, folders)
+        shards = [
+            Shard(_inside(Path(folder), number), n_labels, self.n_features_in_)
+            for number, n_labels in enumerate(np.diff(self.starts_).tolist())
+        ]
+        self._shards: list[ShardHolder] = opened(self.holders, shards)
 
     def close(self) -> None:
         """Let go of all shards."""
@@ -166,16 +185,27 @@ def shard_name(number: int) -> str:
     return f"shard-{number:04d}"
 
 
-def opened(holders: str, folders: list[Path]) -> list[ShardHolder]:
-    """Let each folder be held."""
+def _inside(folder: Path, number: int) -> Path:
+    """Return the folder of a shard, or raise: it may be neither missing nor a link out of here."""
+    shard = folder / shard_name(number)
+    if not (shard / MANIFEST).is_file() or shard.is_symlink():
+        raise ModelFileError(
+            f"{folder} lacks its shard {shard.name}; restore the folder from a copy, or cut the "
+            "model into shards again."
+        )
+    return shard
+
+
+def opened(holders: str, shards: list[Shard]) -> list[ShardHolder]:
+    """Let each shard be held."""
     if holders == "processes":
         from labelspace.sharding.processes import ShardProcess
 
-        return [ShardProcess(folder) for folder in folders]
+        return [ShardProcess(*shard) for shard in shards]
     if holders == "ray":
         from labelspace.sharding.actors import shard_actors
 
-        return shard_actors(folders)
+        return shard_actors(shards)
     from labelspace.sharding.holder import ShardInside
 
-    return [ShardInside(folder) for folder in folders]
+    return [ShardInside(*shard) for shard in shards]

@@ -14,8 +14,8 @@ from labelspace.base import LabelRanker
 from labelspace.errors import UsageError
 from labelspace.registry import method_name
 from labelspace.search.sparse import SparseIndex
-from labelspace.sharding.ranker import ShardedRanker, shard_name
-from labelspace.store.folders import replacing
+from labelspace.sharding.ranker import MOST_SHARDS, ShardedRanker, shard_name
+from labelspace.store.folders import flush_folder, replacing
 from labelspace.store.saving import write_model
 
 # What a front takes from the model that it stands for.
@@ -48,9 +48,10 @@ def write_shards(model: Any, out: Path, n_shards: int, **how: Any) -> list[int]:
             f"{method_name(type(estimator))} has no classifier for each label on its own, so that "
             "its labels cannot lie in shards: use one-vs-all, or a machine with more memory."
         )
-    if not 1 <= n_shards <= index.n_keys:
+    most = min(index.n_keys, MOST_SHARDS)
+    if not 1 <= n_shards <= most:
         raise UsageError(
-            f"{n_shards} shards of {index.n_keys} labels are not possible: give 1 to that many."
+            f"{n_shards} shards of {index.n_keys} labels are not possible: give 1 to {most}."
         )
     keys = csr_matrix(index.keys)
     starts = _starts(keys, n_shards)
@@ -64,7 +65,9 @@ def write_shards(model: Any, out: Path, n_shards: int, **how: Any) -> list[int]:
             write_model(stands_for, folder)
         for number, (start, end) in enumerate(pairwise(starts)):
             shard = SparseIndex(keys[start:end], index.offsets[start:end], index.n_dense)
-            store.save(shard, folder / shard_name(number))
+            (folder / shard_name(number)).mkdir()
+            write_model(shard, folder / shard_name(number))
+        flush_folder(folder)
     return starts
 
 
