@@ -48,8 +48,9 @@ install: $(CORE)
 demo: $(SERVE)
 	$(BIN)/labelspace demo $(ARGS)
 
+# Tests of one file stay in one process, since they share fitted models.
 test: $(ALL)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile $(ARGS)
 
 # Annif has other dependencies than ours; it is asked as a program.
 ANNIF := .venv-annif/bin/annif
