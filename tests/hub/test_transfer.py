@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import shutil
 import sys
 from fnmatch import fnmatch
@@ -18,6 +19,8 @@ from labelspace import Tagger
 from labelspace.cli.app import app
 from labelspace.errors import ModelFileError, UsageError
 from labelspace.hub import pull, push
+from labelspace.sharding import write_shards
+from labelspace.store.manifest import write_manifest
 
 TEXTS = ["red ball", "green ball", "red cube", "green cube"]
 LABELS = [["red", "round"], ["green", "round"], ["red"], ["green"]]
@@ -178,3 +181,97 @@ def test_the_command_line_writes_a_card_from_the_model(tmp_path: Path):
     pulled = run(app, ["pull", there, str(tmp_path / "back")])
     assert pulled.exit_code == 0, pulled.output
     assert answers(tmp_path / "back") == answers(tmp_path / "model")
+
+
+def _signed(folder: Path, **changes: Any) -> None:
+    manifest = json.loads((folder / "manifest.json").read_bytes()) | changes
+    del manifest["sha256"]
+    write_manifest(manifest, folder)
+
+
+def _with_file(folder: Path, name: str) -> None:
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    _signed(folder, files={**manifest["files"], name: {"sha256": "0" * 64, "bytes": 3}})
+
+
+def _array(folder: Path) -> Path:
+    return next(path for path in sorted(folder.iterdir()) if path.suffix == ".npy")
+
+
+def _endless(folder: Path) -> None:
+    victim = _array(folder)
+    victim.unlink()
+    victim.symlink_to("/dev/zero")
+
+
+def _pipe(folder: Path) -> None:
+    victim = _array(folder)
+    victim.unlink()
+    os.mkfifo(victim)
+
+
+def _link_out(folder: Path) -> None:
+    victim = _array(folder)
+    outside = folder.parent / "secret"
+    shutil.move(victim, outside)
+    victim.symlink_to(outside)
+
+
+def _far_longer(folder: Path) -> None:
+    with open(_array(folder), "ab") as file:
+        file.truncate(1 << 40)  # a hole: it takes no room here, but would where it is copied
+
+
+HOSTILE = {
+    "a file above": lambda folder: _with_file(folder, "../evil.npy"),
+    "the folder above": lambda folder: _with_file(folder, ".."),
+    "a file elsewhere": lambda folder: _with_file(folder, "/etc/passwd"),
+    "no name": lambda folder: _with_file(folder, ""),
+    "a name with an escape": lambda folder: _with_file(folder, "\x1b[2Ja\nb.npy"),
+    "the manifest itself": lambda folder: _with_file(folder, "manifest.json"),
+    "a link to what never ends": _endless,
+    "a pipe": _pipe,
+    "a link out": _link_out,
+    "a far longer file": _far_longer,
+    "an array of words": lambda folder: _array(folder).write_bytes(b"words"),
+}
+
+
+@pytest.mark.parametrize("kind", ["folder", "file://"])
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_strangers_folder_is_not_pulled(
+    what: str, kind: str, model: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("fsspec")
+    there, mine = tmp_path / "there", tmp_path / "mine"
+    shutil.copytree(model, there)
+    shutil.copytree(model, mine)
+    HOSTILE[what](there)
+    address = f"file://{there}" if kind == "file://" else str(there)
+    with pytest.raises(ModelFileError) as refused:
+        pull(address, mine)
+    assert str(refused.value).isprintable()
+    assert answers(mine) == answers(model)
+    assert {path.name for path in tmp_path.iterdir()} <= {"there", "mine", "secret"}
+
+
+def test_a_store_that_fails_is_a_sentence(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = pytest.importorskip("fsspec.implementations.memory")
+    push(model, "memory://models/failing")
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise RuntimeError("the store is closed\nwith a trace")
+
+    monkeypatch.setattr(memory.MemoryFileSystem, "get_file", fails)
+    with pytest.raises(ModelFileError, match=r"did not work \(the store is closed\): check"):
+        pull("memory://models/failing", tmp_path / "back")
+
+
+def test_a_sharded_model_is_neither_pushed_nor_pulled(tmp_path: Path) -> None:
+    tagger = Tagger("one-vs-all").fit(TEXTS, LABELS)
+    write_shards(tagger, tmp_path / "sharded", 2, holders="inside")
+    for go in (push, pull):
+        with pytest.raises(UsageError, match="has its labels in shards"):
+            go(str(tmp_path / "sharded"), str(tmp_path / "there"))

@@ -15,6 +15,7 @@ from typing import Any
 import labelspace
 from labelspace.errors import UsageError
 from labelspace.store import read_manifest
+from labelspace.store.folders import MANIFEST
 from labelspace.store.manifest import verify_files
 
 FOLDER = "model"
@@ -46,8 +47,9 @@ def export_mlflow(model: str | os.PathLike[str], target: str | os.PathLike[str])
     if made.exists():
         raise UsageError(f"{made} is there already: give a new folder.")
     python = ".".join(map(str, sys.version_info[:3]))
-    made.mkdir(parents=True)
-    shutil.copytree(source, made / FOLDER)
+    (made / FOLDER).mkdir(parents=True)
+    for name in (*manifest["files"], MANIFEST):  # and nothing else that a folder may hold
+        shutil.copyfile(source / name, made / FOLDER / name)
     told = {"folder": FOLDER, "python": python, "version": labelspace.__version__}
     told["uuid"] = manifest["sha256"][:32]
     (made / "MLmodel").write_text(_MLMODEL.format(**told), encoding="utf-8")

@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
-from labelspace.errors import ModelFileError, UsageError
+from labelspace.errors import LabelspaceError, ModelFileError, UsageError
 from labelspace.store.folders import MANIFEST
+from labelspace.store.manifest import plain_file
 
 HUGGING_FACE = "hf://"
 
@@ -25,8 +26,8 @@ class Place(Protocol):
     def send(self, folder: Path, names: Iterable[str]) -> str:
         """Put files of a folder there, the manifest last; return where they are."""
 
-    def fetch(self, name: str, folder: Path) -> None:
-        """Bring one file into a folder."""
+    def fetch(self, name: str, folder: Path, n_bytes: int | None = None) -> None:
+        """Bring one file into a folder; one that is not ``n_bytes`` long, if given, is refused."""
 
 
 def place_at(address: str, *, private: bool = True, message: str | None = None) -> Place:
@@ -57,10 +58,12 @@ class LocalFolder:
             flush_folder(made)
         return str(self._folder)
 
-    def fetch(self, name: str, folder: Path) -> None:
+    def fetch(self, name: str, folder: Path, n_bytes: int | None = None) -> None:
         try:
-            shutil.copyfile(self._folder / name, folder / name)
-        except FileNotFoundError:
+            source = plain_file(self._folder, name)  # no link to what never ends, no pipe
+            _check_size(name, self._folder, source.stat().st_size, n_bytes)
+            shutil.copyfile(source, folder / name)
+        except (FileNotFoundError, NotADirectoryError):
             raise _missing(name, self._folder) from None
 
 
@@ -94,11 +97,23 @@ class RemoteFolder:
             raise UsageError(f"{self._address} cannot be written: give a store that can.") from None
         return self._address
 
-    def fetch(self, name: str, folder: Path) -> None:
+    def fetch(self, name: str, folder: Path, n_bytes: int | None = None) -> None:
+        there = f"{self._root}/{name}"
         try:
-            self._files.get_file(f"{self._root}/{name}", os.fspath(folder / name))
+            found = self._files.info(there)
+            if found.get("type", "file") != "file" or found.get("islink"):
+                raise ModelFileError(f"{name} at {self._address} is no plain file: not taken.")
+            _check_size(name, self._address, found.get("size"), n_bytes)
+            self._files.get_file(there, os.fspath(folder / name))
         except FileNotFoundError:
             raise _missing(name, self._address) from None
+        except LabelspaceError:
+            raise
+        except Exception as error:  # each store's client has its own
+            raise ModelFileError(
+                f"{self._address} did not work ({_first_line(error)}): check the address, and that "
+                "you may read there."
+            ) from None
 
 
 class HuggingFace:
@@ -137,7 +152,7 @@ class HuggingFace:
             )
         return str(getattr(told, "commit_url", None) or self._address)
 
-    def fetch(self, name: str, folder: Path) -> None:
+    def fetch(self, name: str, folder: Path, n_bytes: int | None = None) -> None:
         with self._told():
             self._hub.hf_hub_download(
                 repo_id=self._name,
@@ -162,11 +177,23 @@ class _HubErrors:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if error is not None and isinstance(error, (*self._kinds, ConnectionError)):
-            first = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
             raise ModelFileError(
-                f"{self._address} did not work ({first}): check name, revision, and that you are "
-                "logged in (hf auth login)."
+                f"{self._address} did not work ({_first_line(error)}): check name, revision, and "
+                "that you are logged in (hf auth login)."
             ) from None
+
+
+def _first_line(error: object) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+def _check_size(name: str, where: Any, found: int | None, wanted: int | None) -> None:
+    """Raise before a file is brought here that is not as long as the manifest says."""
+    if wanted is not None and found is not None and found != wanted:
+        raise ModelFileError(
+            f"{name} at {where} is damaged (it has {found} bytes, its manifest says {wanted}): "
+            "push the model again."
+        )
 
 
 def _missing(name: str, where: Any) -> ModelFileError:

@@ -6,13 +6,14 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from labelspace import progress
 from labelspace.errors import ModelFileError, UsageError
 from labelspace.hub.places import place_at
 from labelspace.store import read_manifest
 from labelspace.store.folders import MANIFEST, check_replaceable, replacing
-from labelspace.store.manifest import verify_files
+from labelspace.store.manifest import is_plain_name, verify_files
 
 CARD = "README.md"
 
@@ -55,6 +56,7 @@ def push(
     folder = Path(model)
     manifest = read_manifest(folder)
     verify_files(folder, manifest)
+    _check_unsharded(manifest, os.fspath(folder))
     place = place_at(address, private=private, message=message)
     with tempfile.TemporaryDirectory() as scratch, progress.task(f"Pushing {folder}"):
         source = folder
@@ -81,18 +83,29 @@ def pull(address: str, model: str | os.PathLike[str]) -> Path:
     place = place_at(address)
     with replacing(folder) as made, progress.task(f"Pulling {address}"):
         place.fetch(MANIFEST, made)
-        names = read_manifest(made)["files"]
-        if wrong := [name for name in names if Path(name).name != name or name == MANIFEST]:
-            raise ModelFileError(
-                f"The model at {address} names a file {wrong[0]!r:.80}: not taken."
-            )
-        for name in names:
-            place.fetch(name, made)
-        verify_files(made, read_manifest(made))
+        manifest = read_manifest(made)
+        _check_unsharded(manifest, address)
+        for name, told in manifest["files"].items():
+            if not is_plain_name(name) or name == MANIFEST or type(told["bytes"]) is not int:
+                raise ModelFileError(
+                    f"The model at {address} names a file {name!r:.80}: not taken."
+                )
+            place.fetch(name, made, told["bytes"])
+        verify_files(made, manifest)
         for left in made.iterdir():  # what a client kept beside them
             if left.is_dir():
                 shutil.rmtree(left, ignore_errors=True)
     return folder
+
+
+def _check_unsharded(manifest: dict[str, Any], where: str) -> None:
+    """Raise if labels lie in folders of their own, which the manifest does not name."""
+    model = manifest["model"]
+    inside = model["state"].get("estimator_")
+    if "ShardedRanker" in (one.get("$object") for one in (model, inside) if isinstance(one, dict)):
+        raise UsageError(
+            f"{where} has its labels in shards: take the model that was cut, and shard it there."
+        )
 
 
 def _stand_in(file: Path, place: Path) -> None:

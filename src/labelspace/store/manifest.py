@@ -71,16 +71,31 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     return manifest
 
 
+def is_plain_name(name: Any) -> bool:
+    """Tell whether a name is that of a file in the folder itself, which can be shown to people.
+
+    >>> [is_plain_name(name) for name in ("index_.keys.npy", "a/b.npy", "..", "a\\nb.npy", "")]
+    [True, False, False, False, False]
+    """
+    return (
+        isinstance(name, str)
+        and Path(name).name == name
+        and name not in ("", "..")
+        and name.isprintable()
+        and "\\" not in name
+    )
+
+
 def plain_file(folder: Path, name: str) -> Path:
     """Return a file of a folder, or raise: it may be no link out of it, no pipe, no folder."""
     file = folder / name
     found = os.stat(file)
-    if Path(name).name != name or os.path.realpath(file.parent) != os.path.dirname(
+    if not is_plain_name(name) or os.path.realpath(file.parent) != os.path.dirname(
         os.path.realpath(file)
     ):
         raise ModelFileError(
-            f"{folder} names the file {name}, which is not in it; restore the folder from a copy "
-            "or train again."
+            f"{folder} names the file {_shown(name)}, which is not in it; restore the folder from "
+            "a copy or train again."
         )
     if not stat.S_ISREG(found.st_mode):
         raise ModelFileError(
@@ -95,10 +110,11 @@ def verify_files(folder: Path, manifest: dict[str, Any]) -> None:
         try:
             file = plain_file(folder, name)
         except (OSError, ValueError):
-            if isinstance(name, str) and Path(name).name == name and os.path.exists(folder / name):
+            if is_plain_name(name) and os.path.exists(folder / name):
                 raise
             raise ModelFileError(
-                f"{folder} lacks its file {name}; restore the folder from a copy or train again."
+                f"{folder} lacks its file {_shown(name)}; restore the folder from a copy or train "
+                "again."
             ) from None
         if file.stat().st_size != expected["bytes"] or sha256_of(file) != expected["sha256"]:
             raise ModelFileError(
@@ -114,6 +130,11 @@ def sha256_of(path: Path) -> str:
         while block := file.read(1 << 22):
             digest.update(block)
     return digest.hexdigest()
+
+
+def _shown(name: Any) -> str:
+    """Return a name as it can stand in a sentence, whatever a stranger has put into it."""
+    return (str(name) if str(name).isprintable() else repr(name))[:80]
 
 
 def _is_signed(content: bytes) -> bool:
