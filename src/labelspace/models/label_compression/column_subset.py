@@ -83,8 +83,11 @@ def leverage(Y: csr_matrix, dim: int, seed: int = 0) -> NDArray[np.float64]:
     >>> leverage(csr_matrix([[1.0, 0, 0], [1, 1, 0], [0, 1, 0]]), 2).round(2).tolist()
     [0.5, 0.5, 0.0]
     """
-    _, _, right = randomized_svd(Y, min(dim, *Y.shape), n_iter=_POWERS, random_state=seed)
-    shares = np.square(right.astype(np.float64)).sum(axis=0)
+    shares = np.zeros(Y.shape[1])
+    used = np.unique(Y.indices)  # the others weigh nothing
+    there = csr_matrix(Y[:, used])
+    _, _, right = randomized_svd(there, min(dim, *there.shape), n_iter=_POWERS, random_state=seed)
+    shares[used] = np.square(right.astype(np.float64)).sum(axis=0)
     return shares / max(shares.sum(), 1e-30)
 
 

@@ -136,9 +136,14 @@ def principal_directions(
     >>> np.abs(principal_directions(Y, 1)).round(2).ravel()
     array([0.64, 0.64, 0.41], dtype=float32)
     """
-    n_labels = Y.shape[1]
-    most = min(Y.shape)  # directions that there are
+    n_labels, most = Y.shape[1], min(Y.shape)  # directions that there are
     dim, width = min(dim, most), min(dim + _MORE, most)
+    used = np.unique(Y.indices)  # the other labels lie in no direction
+    if width <= used.size < n_labels:
+        told: Any = {"X": X, "penalty": penalty, "n_turns": n_turns, "n_threads": n_threads}
+        directions = np.zeros((n_labels, dim), dtype=np.float32)
+        directions[used] = principal_directions(csr_matrix(Y[:, used]), dim, seed=seed, **told)
+        return directions
     mean = np.asarray(Y.mean(axis=0), dtype=np.float32).ravel()
     rng = np.random.default_rng(seed)
     V = np.linalg.qr(rng.standard_normal((n_labels, width)))[0].astype(np.float32)
