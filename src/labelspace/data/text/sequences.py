@@ -49,10 +49,10 @@ class WordSequences(Storable, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> WordSequences().fit_transform(["red ball", "the ball", "", "red the"]).toarray()
-    array([[2., 1.],
-           [3., 1.],
+    array([[1., 2.],
+           [3., 2.],
            [0., 0.],
-           [2., 3.]], dtype=float32)
+           [1., 3.]], dtype=float32)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
