@@ -65,7 +65,7 @@ $(ANNIF):
 # Ray is large and few want it, so that it comes with this target only.
 cluster: $(ALL)
 	@$(PIP) install --requirement requirements/cluster.lock
-	$(BIN)/python -m pytest -m cluster --slow $(ARGS)
+	$(BIN)/python -m pytest tests/engine -m cluster --slow $(ARGS)
 
 fuzz: $(ALL)
 	$(BIN)/python -m tests.fuzz $(ARGS)
