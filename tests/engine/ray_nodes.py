@@ -16,6 +16,7 @@ from pathlib import Path
 from tests.conftest import PROJECT
 
 STARTS_WITHIN = 180  # seconds
+JOINED = b"Ray runtime started"
 
 
 class Cluster:
@@ -23,6 +24,7 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._logs: dict[int, Path] = {}
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -47,24 +49,25 @@ class Cluster:
         self.nodes.append(self._node(f"--address={self.address}", "--num-cpus=1"))
         return self.nodes[-1]
 
-    def wait_for(self, n_nodes: int) -> None:
-        """Wait until so many nodes are there."""
-        ask = (
-            "import sys, time, ray; ray.init(sys.argv[1], logging_level='error')\n"
-            "while sum(one['Alive'] for one in ray.nodes()) < int(sys.argv[2]): time.sleep(0.2)"
-        )
-        command = [sys.executable, "-c", ask, self.address, str(n_nodes)]
-        subprocess.run(command, env=self.env, check=True, timeout=STARTS_WITHIN)
+    def wait_for_all(self) -> None:
+        """Wait until all nodes have joined, as each says in its log."""
+        ends = time.monotonic() + STARTS_WITHIN
+        while not all(JOINED in self._logs[node.pid].read_bytes() for node in self.nodes):
+            if time.monotonic() > ends or any(node.poll() is not None for node in self.nodes):
+                raise RuntimeError("Ray does not start here")
+            time.sleep(0.05)
 
     def stop(self) -> None:
         for node in self.nodes:
             kill_node(node)
 
     def _node(self, *options: str) -> subprocess.Popen[bytes]:
-        log = (self.folder / f"node-{secrets.token_hex(2)}.log").open("wb")
+        log = self.folder / f"node-{secrets.token_hex(4)}.log"
         command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *options]
         command += ["--node-ip-address=127.0.0.1", "--object-store-memory=80000000"]
-        begun = subprocess.Popen(command, env=self.env, stdout=log, stderr=log)
+        with log.open("wb") as file:
+            begun = subprocess.Popen(command, env=self.env, stdout=file, stderr=file)
+        self._logs[begun.pid] = log
         if "--head" in options:
             self._wait_for_port(begun)
         return begun
@@ -86,7 +89,7 @@ def cluster(folder: Path, n_nodes: int = 2) -> Iterator[Cluster]:
     try:
         for _ in range(n_nodes - 1):
             made.add()
-        made.wait_for(n_nodes)
+        made.wait_for_all()
         yield made
     finally:
         made.stop()

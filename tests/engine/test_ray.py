@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import json
 import os
 import signal
@@ -15,9 +16,10 @@ from typing import Any
 
 import pytest
 
-from labelspace import engine
+from labelspace import bulk, engine
 from labelspace.errors import EngineError
-from tests.conftest import PROJECT
+from tests.conftest import PROJECT, corpora_folder
+from tests.engine.driver import PART, train_all
 from tests.engine.ray_nodes import Cluster, cluster, kill_node
 
 pytest.importorskip("ray", reason="needs Ray: pip install 'labelspace[cluster]'")
@@ -25,6 +27,7 @@ pytestmark = [
     pytest.mark.cluster,
     pytest.mark.skipif(not Path("/proc").is_dir(), reason="nodes are found in /proc"),
 ]
+METHODS = ("labelspace", "one-vs-all", "annexml")
 WITHIN = 300  # seconds
 
 
@@ -38,11 +41,14 @@ def nodes() -> Iterator[Cluster]:
         yield made
 
 
-def driver(nodes: Cluster, *arguments: str, how: dict[str, Any] | None) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.engine.driver", *arguments, json.dumps(how)]
+def driver(
+    nodes: Cluster, workdir: Path, what: str, out: Path, *arguments: str
+) -> subprocess.Popen[str]:
+    how = {"name": "ray", "address": nodes.address, "workdir": str(workdir)}
+    command = [sys.executable, "-m", "tests.engine.driver", json.dumps(how), what, str(out)]
     # Ray makes a group of its own for a driver; a new session is what can be killed as a whole.
     return subprocess.Popen(
-        command, env=nodes.env, cwd=PROJECT, stdout=subprocess.PIPE, text=True,
+        [*command, *arguments], env=nodes.env, cwd=PROJECT, stdout=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip
 
@@ -61,93 +67,88 @@ def wait_until(is_true: Callable[[], bool], process: subprocess.Popen[str]) -> N
     while not is_true():
         assert time.monotonic() < ends
         assert process.poll() is None, "it was over before it could be disturbed"
-        time.sleep(0.05)
+        time.sleep(0.02)
 
 
-def content(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+def differing(one: Path, other: Path, pattern: str = "*") -> list[str]:
+    """Return the names of files that two folders do not have alike; bytes tell nobody anything."""
+    names = {file.name for folder in (one, other) for file in folder.glob(pattern)}
+    assert names
+    return sorted(name for name in names if not _is_alike(one / name, other / name))
 
 
-def on_ray(nodes: Cluster, workdir: Path) -> dict[str, Any]:
-    return {"name": "ray", "address": nodes.address, "workdir": str(workdir)}
+def _is_alike(one: Path, other: Path) -> bool:
+    return one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False)
 
 
-def test_the_default_is_the_same_bytes_on_a_cluster(nodes, tmp_path) -> None:
-    alone = driver(nodes, "train", "labelspace", "planted", str(tmp_path / "alone"), how=None)
-    how = on_ray(nodes, tmp_path / "work")
-    apart = driver(nodes, "train", "labelspace", "planted", str(tmp_path / "apart"), how=how)
-    finished(alone)
-    assert finished(apart)["n_blocks_done"] > 2
-    assert content(tmp_path / "apart") == content(tmp_path / "alone")
-
-
-@pytest.mark.slow
-@pytest.mark.data
-@pytest.mark.parametrize("corpus", ["bibtex", "wordnet"])
-@pytest.mark.parametrize("method", ["labelspace", "one-vs-all", "annexml"])
-def test_real_corpora_are_the_same_bytes_on_a_cluster(
-    nodes, method, corpus, corpora, tmp_path
-) -> None:
-    path = str(min((corpora / corpus).glob("train*.txt*")))
-    finished(driver(nodes, "train", method, path, str(tmp_path / "alone"), how=None))
-    how = on_ray(nodes, tmp_path / "work")
-    finished(driver(nodes, "train", method, path, str(tmp_path / "apart"), how=how))
-    assert content(tmp_path / "apart") == content(tmp_path / "alone")
+def test_models_are_the_same_bytes_on_a_cluster(nodes, tmp_path) -> None:
+    cases = ["labelspace=planted"]
+    folder = corpora_folder()
+    if folder is not None:
+        paths = [min((folder / name).glob("train*.txt*")) for name in ("bibtex", "wordnet")]
+        cases += [f"{method}={path}" for method in METHODS for path in paths]
+    apart = driver(nodes, tmp_path / "work", "train", tmp_path / "apart", *cases)
+    train_all(tmp_path / "alone", cases)
+    done = finished(apart)
+    assert done["n_blocks_done"] > 2 * len(cases)
+    assert done["n_workers"] > 1
+    found = {
+        case: differing(tmp_path / "apart" / str(number), tmp_path / "alone" / str(number))
+        for number, case in enumerate(cases)
+    }
+    assert not {case: names for case, names in found.items() if names}
 
 
 def test_a_node_killed_in_training_costs_nothing_but_time(nodes, tmp_path) -> None:
-    finished(driver(nodes, "train", "annexml", "planted", str(tmp_path / "alone"), how=None))
     work = tmp_path / "work"
-    how = on_ray(nodes, work)
-    apart = driver(nodes, "train", "annexml", "planted", str(tmp_path / "apart"), how=how)
+    nodes.wait_for_all()
+    apart = driver(nodes, work, "train", tmp_path / "apart", "annexml=planted")
+    train_all(tmp_path / "alone", ["annexml=planted"])
     wait_until(lambda: any(work.glob("train-learner-*.block")), apart)
     kill_node(nodes.nodes.pop())
     finished(apart)
-    assert content(tmp_path / "apart") == content(tmp_path / "alone")
+    assert differing(tmp_path / "apart" / "0", tmp_path / "alone" / "0") == []
     nodes.add()
-    nodes.wait_for(2)
 
 
 def test_a_killed_driver_goes_on_and_does_no_block_twice(nodes, tmp_path) -> None:
-    work = tmp_path / "work"
-    how = on_ray(nodes, work)
-    first = driver(nodes, "train", "annexml", "planted", str(tmp_path / "model"), how=how)
+    work, out = tmp_path / "work", tmp_path / "models"
+    first = driver(nodes, work, "train", out, "annexml=planted")
     wait_until(lambda: len(list(work.glob("train-learner-*.block"))) > 1, first)
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
-    assert not (tmp_path / "model").exists()
+    assert not (out / "0").exists()
     kept = {block.name: block.stat().st_mtime_ns for block in work.glob("*.block")}
-    told = finished(driver(nodes, "train", "annexml", "planted", str(tmp_path / "model"), how=how))
+    told = finished(driver(nodes, work, "train", out, "annexml=planted"))
     after = {block.name: block.stat().st_mtime_ns for block in work.glob("*.block")}
     assert kept.items() <= after.items()
     assert told["n_blocks_found"] >= 2
     assert told["n_blocks_done"] + told["n_blocks_found"] == len(list(work.glob("*-0*.block")))
 
 
-def test_a_node_killed_in_tagging_loses_no_row(nodes, tmp_path) -> None:
+def test_a_node_killed_in_tagging_loses_no_row(nodes, tmp_path, monkeypatch) -> None:
     from labelspace import Tagger
 
     texts = [f"{colour} {thing}" for colour in ("red", "green") for thing in ("ball", "cube")]
     Tagger("one-vs-all").fit(texts, [text.split() for text in texts]).save(tmp_path / "model")
     lines = [json.dumps({"text": f"a {texts[i % 4]} {i}", "n": i}) for i in range(4000)]
-    (tmp_path / "big.jsonl").write_text("\n".join(lines) + "\n")
-    source = str(tmp_path / "model"), str(tmp_path / "big.jsonl")
-    finished(driver(nodes, "tag", *source, str(tmp_path / "alone"), how={"name": "threads"}))
+    source = tmp_path / "big.jsonl"
+    source.write_text("\n".join(lines) + "\n")
     out = tmp_path / "apart"
-    how = on_ray(nodes, tmp_path / "work")
-    apart = driver(nodes, "tag", *source, str(out), how=how)
+    nodes.wait_for_all()
+    apart = driver(nodes, tmp_path / "work", "tag", out, str(tmp_path / "model"), str(source))
     wait_until(lambda: len(list(out.glob("part-*"))) > 3, apart)
     kill_node(nodes.nodes.pop())
+    with engine.using("threads", workdir=tmp_path / "own"):
+        monkeypatch.setattr(bulk, "LEAST_PART", PART)
+        bulk.tag_file(tmp_path / "model", source, tmp_path / "alone", k=3)
     finished(apart)
-    parts = {name: text for name, text in content(out).items() if name.startswith("part-")}
+    parts = sorted(out.glob("part-*"))
     assert len(parts) > 20
-    assert parts == {
-        name: text for name, text in content(tmp_path / "alone").items() if name in parts
-    }
-    tagged = b"".join(parts[name] for name in sorted(parts)).splitlines()
+    assert differing(out, tmp_path / "alone", "part-*") == []
+    tagged = b"".join(part.read_bytes() for part in parts).splitlines()
     assert [json.loads(line)["n"] for line in tagged] == list(range(4000))
     nodes.add()
-    nodes.wait_for(2)
 
 
 def test_a_node_killed_in_serving_shards_loses_no_label(nodes, tmp_path) -> None:
@@ -166,6 +167,7 @@ def test_a_node_killed_in_serving_shards_loses_no_label(nodes, tmp_path) -> None
         "    print(word, same, sharded.estimator_.missing_shards_, flush=True)\n"
         "    sys.stdin.readline()\n"
     )
+    nodes.wait_for_all()
     command = [sys.executable, "-c", made, str(tmp_path / "model"), nodes.address]
     with subprocess.Popen(
         command, env=nodes.env, cwd=PROJECT, text=True, stdin=subprocess.PIPE,
@@ -180,7 +182,6 @@ def test_a_node_killed_in_serving_shards_loses_no_label(nodes, tmp_path) -> None
         asking.stdin.flush()
         assert next(line for line in asking.stdout if "after" in line) == "after True []\n"
         asking.communicate("on\n", timeout=WITHIN)
-    nodes.wait_for(2)
 
 
 def test_a_cluster_that_is_not_there_is_told_in_a_sentence(monkeypatch, tmp_path) -> None:
