@@ -30,6 +30,7 @@ from tests.server.texts import tagged_texts
 
 MORE_BYTES = 2 << 30
 WAIT_SECONDS = 1.0
+PATIENCE = 60.0  # seconds that an honest request may take, kernels compiled on the way
 _JSON = "application/json"
 _LINES = "application/x-ndjson"
 _PROBLEM = "application/problem+json"  # what clients of Annif get
@@ -93,7 +94,7 @@ def main(name: str, seed: int, first: int, last: int) -> None:
             for method, path, body, headers in requests():
                 honest = method, path, body, headers | {"Authorization": _KEY}
                 good = "refused" if path.startswith(_QUEUE) else "answered"
-                assert send(honest) == good, honest
+                assert send(honest, PATIENCE) == good, honest[:2]
 
             def make(random: Random) -> tuple[str, Callable[[], str]]:
                 request = changed(random)
@@ -130,12 +131,12 @@ def changed(random: Random) -> Request:
 
 
 @contextlib.contextmanager
-def _client(folder: Path) -> Iterator[Callable[[Request], str]]:
+def _client(folder: Path) -> Iterator[Callable[..., str]]:
     """Give what asks an application in this process."""
     app = make_app(ServerSettings(str(folder), token=TOKEN, n_threads=1))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
 
-        def send(request: Request) -> str:
+        def send(request: Request, wait: float = 0.0) -> str:
             method, path, body, headers = request
             try:
                 found = client.request(method, _quoted(path), content=body, headers=headers)
@@ -175,17 +176,17 @@ def problem_with(status: int, content: bytes, headers: Any) -> str | None:
 
 
 @contextlib.contextmanager
-def _sockets(folder: Path) -> Iterator[Callable[[Request], str]]:
+def _sockets(folder: Path) -> Iterator[Callable[..., str]]:
     """Give what sends bytes to a server, which has to answer an honest request afterwards."""
     server = Running(folder, "--token", TOKEN)
     honest = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
-    def send(request: Request) -> str:
+    def send(request: Request, wait: float = WAIT_SECONDS) -> str:
         method, path, body, headers = request
         head = {"Host": "localhost", "Content-Length": str(len(body)), "Connection": "close"}
         told = "".join(f"{name}: {value}\r\n" for name, value in (head | headers).items())
         sent = f"{method} {path} HTTP/1.1\r\n{told}\r\n".encode("latin-1", "replace") + body
-        answer = _exchange(server.port, sent)
+        answer = _exchange(server.port, sent, wait)
         if not _exchange(server.port, honest).startswith(b"HTTP/1.1 200"):
             return "the server no longer answers"
         status = answer[9:12]
@@ -199,13 +200,13 @@ def _sockets(folder: Path) -> Iterator[Callable[[Request], str]]:
         server.kill()
 
 
-def _exchange(port: int, sent: bytes) -> bytes:
+def _exchange(port: int, sent: bytes, wait: float = WAIT_SECONDS) -> bytes:
     """Send bytes and return what comes back; if nothing does, say that no more will be sent."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=max(wait, 10)) as connection:
         received = b""
         with contextlib.suppress(ConnectionError):
             connection.sendall(sent)
-            if not select.select([connection], [], [], WAIT_SECONDS)[0]:
+            if not select.select([connection], [], [], wait)[0]:
                 connection.shutdown(socket.SHUT_WR)
             while piece := connection.recv(1 << 16):
                 received += piece

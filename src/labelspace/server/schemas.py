@@ -117,7 +117,9 @@ class TagRequest(Row):
         description="Never give these labels (keys, names, numbers, or rules).",
     )
     thresholds: Annotated[dict[LabelName, float], Field(max_length=MAX_LISTED)] = Field(
-        default_factory=dict, description=THRESHOLDS
+        default_factory=dict,
+        description=THRESHOLDS,
+        json_schema_extra={"additionalProperties": False},  # names of any other form are refused
     )
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,4}$")] | None = (
         Field(default=None, description=LANGUAGE)
@@ -214,6 +216,10 @@ class TagAnswer(Answer):
     labels: list[GivenLabel]
     unknown_features: int = 0
     words: TextWords | None = Field(default=None, description="Of a text, with `words`.")
+    missing_shards: list[int] = Field(
+        default_factory=list,
+        description="Shards of the model that did not answer, so that their labels are left out.",
+    )
     model: str = Field(description="Version of the model that answered.")
 
 
