@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from labelspace.server.settings import Limits
 from tests.server.running import TOKEN
 
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
@@ -107,3 +111,74 @@ def test_a_queue_that_is_not_there_and_a_row_that_is_not(client: Any):
 def test_the_review_needs_the_token(client: Any):
     assert client.get("/v1/review").status_code == 401
     assert client.post("/v1/review", json={"name": "x", "rows": ROWS}).status_code == 401
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e999", "[[-Infinity]]"])
+def test_numbers_that_json_does_not_have_are_refused(number: str, client: Any):
+    body = '{"name": "a", "rows": [{"text": "roses", "columns": {"a": 0}}]}'.replace("0", number)
+    headers = {**RIGHT, "Content-Type": "application/json"}
+    told = client.post("/v1/review", content=body, headers=headers)
+    assert told.status_code == 422, told.text
+
+
+EDITED = [
+    *("3", "null", "[]", '{"mark": 5}', '{"mark": {"row": "x"}}', '{"row": 7}', '{"row": {}}'),
+    '{"mark": {"row": 0, "label": ["a"], "verdict": "right", "who": "x", "at": 1}}',
+    '{"mark": {"row": 99, "label": "a", "verdict": "right", "who": "x", "at": 1}}',
+    *('{"other": 1}', "[" * 100_000),
+]
+
+
+@pytest.mark.parametrize("line", EDITED)
+def test_a_queue_that_was_edited_is_told_in_a_sentence(line: str, client: Any, folder: Path):
+    whole, edited = begin(client)["queue"], begin(client)["queue"]
+    path = folder.parent / "model.review" / f"{edited}.jsonl"
+    path.write_text(path.read_text() + line + "\n")
+    for asked in (
+        client.get(f"/v1/review/{edited}", headers=RIGHT),
+        client.get(f"/v1/review/{edited}/rows", headers=RIGHT),
+        mark(client, edited, (0, "chess", "right", "Ada")),
+    ):
+        assert asked.status_code == 409
+        assert f"Line 5 of {edited}.jsonl is none that the server wrote" in asked.json()["error"]
+    listed = client.get("/v1/review", headers=RIGHT).json()["queues"]
+    assert [one["queue"] for one in listed] == [whole]
+    assert client.delete(f"/v1/review/{edited}", headers=RIGHT).status_code == 200
+
+
+def test_what_is_no_queue_does_not_keep_others_from_being_listed(client: Any, folder: Path):
+    queue = begin(client)["queue"]
+    others = folder.parent / "model.review"
+    (others / "notes.jsonl").write_text("to do")
+    (others / "0123456789ab.jsonl").mkdir()
+    os.mkfifo(others / "ba9876543210.jsonl")
+    listed = client.get("/v1/review", headers=RIGHT).json()["queues"]
+    assert [one["queue"] for one in listed] == [queue]
+
+
+def test_a_queue_cannot_fill_the_disk(client_of: Callable[..., Any], folder: Path):
+    client = client_of(folder, token=TOKEN)
+    queue = begin(client)["queue"]
+    full = client_of(folder, token=TOKEN, limits=Limits(free_disk=1 << 60))
+    told = full.post("/v1/review", json={"name": "some rows", "rows": ROWS}, headers=RIGHT)
+    assert told.status_code == 507
+    assert "--min-free-disk" in told.json()["error"]
+    assert mark(full, queue, (0, "chess", "right", "Ada")).status_code == 507
+    assert client.get(f"/v1/review/{queue}", headers=RIGHT).json()["marks"] == []
+
+
+def test_a_mark_that_could_not_be_written_is_not_there(
+    client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    queue = begin(client)["queue"]
+    path = folder.parent / "model.review" / f"{queue}.jsonl"
+    before = path.read_bytes()
+
+    def fails(file: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("labelspace.server.review_file.folders.flush", fails)
+        told = mark(client, queue, (0, "chess", "right", "Ada"))
+    assert (told.status_code, path.read_bytes()) == (507, before)
+    assert mark(client, queue, (0, "chess", "right", "Ada")).status_code == 200

@@ -132,7 +132,7 @@ class Parts:
         self.batches = BatchTagger(self.batcher, limits)
         self.labels = LabelIndex(self.batcher)
         self.tables = TableFiles(settings)
-        self.review = Review(settings.folder, self.batcher)
+        self.review = Review(settings.folder, self.batcher, limits.free_disk)
         self.siblings = [self]
         self.is_ready = False
         try:

@@ -11,6 +11,7 @@ Marks do not change the model. What is agreed on can be exported, or taught as a
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import threading
@@ -22,6 +23,7 @@ from typing import Any
 
 from labelspace.server.batcher import Batcher
 from labelspace.server.refusal import Refusal
+from labelspace.server.review_file import State, add_marks, read_queue, write_queue
 from labelspace.server.review_schemas import Mark, ReviewRequest
 from labelspace.server.schemas import Row
 from labelspace.server.served import Served
@@ -33,14 +35,15 @@ N_TAGS = 10
 BLOCK = 100
 _NAME = re.compile(r"[0-9a-f]{12}")
 
-State = dict[str, Any]
+_log = logging.getLogger(__name__)
 
 
 class Review:
     """The queues beside one model folder."""
 
-    def __init__(self, folder: Path, batcher: Batcher) -> None:
+    def __init__(self, folder: Path, batcher: Batcher, free_disk: int) -> None:
         folder = Path(os.path.abspath(folder))
+        self._free_disk = free_disk
         self.folder = folder.parent / f"{folder.name}.review"
         self._batcher = batcher
         self._turn = threading.Lock()
@@ -56,10 +59,17 @@ class Review:
         return self._write(asked, tagged)
 
     def queues(self) -> list[State]:
-        """Return all queues, the newest first, with how far each is."""
-        paths = self.folder.glob("*.jsonl") if self.folder.is_dir() else []
-        newest = sorted(paths, key=lambda path: -path.stat().st_mtime_ns)
-        return [_summary(*self._read(path.stem)) for path in newest]
+        """Return all queues, the newest first, with how far each is.
+
+        What is no queue of ours is left out; asked for by its name, it is told what is wrong.
+        """
+        found: list[tuple[float, State]] = []
+        for path in self._paths():
+            try:
+                found.append((path.stat().st_mtime, _summary(*self._read(path.stem))))
+            except (Refusal, FileNotFoundError) as error:  # edited, or removed meanwhile
+                _log.warning("%s is left out of the list: %s", path, error)
+        return [told for _, told in sorted(found, key=lambda one: -one[0])]
 
     def queue(self, name: str, after: int = 0) -> State:
         """Return a queue: its rows unless ``after`` is given, and the marks after so many."""
@@ -76,14 +86,7 @@ class Review:
             for mark in made:
                 if not 0 <= mark["row"] < len(rows):
                     raise Refusal(404, f"The queue has no row {mark['row']}.")
-            lines = b"".join(_line({"mark": mark}) for mark in made)
-            if path.stat().st_size + len(lines) > MAX_BYTES:
-                raise Refusal(507, "The queue has as many marks as it takes: begin another.")
-            with open(path, "ab") as file:
-                # A crash may have left half a line, which nobody was told of.
-                file.write(b"" if path.read_bytes().endswith(b"\n") else b"\n")
-                file.write(lines)
-                folders.flush(file)
+            add_marks(path, made, MAX_BYTES, self._free_disk)
         known += made
         return {"marks": known[after:], "n_marks": len(known), **progress(rows, known)}
 
@@ -101,15 +104,15 @@ class Review:
                 "disagreed": [label for label, by in said.items() if len(set(by.values())) > 1],
                 "reviewers": sorted({who for by in said.values() for who in by}),
             }
-            yield _line(told)
+            yield json.dumps(told, ensure_ascii=True, allow_nan=False).encode() + b"\n"
 
     def remove(self, name: str) -> None:
         """Remove a queue with its marks."""
-        self._path(name).unlink()
+        self._path(name).unlink(missing_ok=True)
 
     def _write(self, asked: ReviewRequest, tagged: list[list[State]]) -> State:
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        if len(list(self.folder.glob("*.jsonl"))) >= MAX_QUEUES:
+        if len(self._paths()) >= MAX_QUEUES:
             raise Refusal(507, f"There are {MAX_QUEUES} queues already: remove one first.")
         name = uuid.uuid4().hex[:12]
         head = {"queue": name, "name": asked.name, "began": round(time.time(), 3)}
@@ -117,36 +120,25 @@ class Review:
             {"text": row.text, "columns": row.columns, "tags": tags}
             for row, tags in zip(asked.rows, tagged, strict=True)
         ]
-        made = self.folder / f"{name}.new"
-        with open(made, "wb") as file:
-            file.write(_line(head) + b"".join(_line({"row": row}) for row in rows))
-            folders.flush(file)
-        os.replace(made, self.folder / f"{name}.jsonl")
-        folders.flush_folder(self.folder)
+        write_queue(self.folder / f"{name}.jsonl", head, rows, self._free_disk)
         return {**_summary(head, rows, []), "marks": [], "n_marks": 0, "rows": rows}
 
     def _path(self, name: str) -> Path:
         path = self.folder / f"{name}.jsonl"
         if not _NAME.fullmatch(name) or not path.is_file():
-            raise Refusal(404, "There is no such queue: it may have been removed.")
+            raise _no_queue()
         return path
 
+    def _paths(self) -> list[Path]:
+        """Return the files that are queues by their names."""
+        found = self.folder.glob("*.jsonl") if self.folder.is_dir() else []
+        return [path for path in found if _NAME.fullmatch(path.stem)]
+
     def _read(self, name: str) -> tuple[State, list[State], list[State]]:
-        head: State = {}
-        rows: list[State] = []
-        marks: list[State] = []
-        for line in self._path(name).read_bytes().split(b"\n"):
-            try:
-                told = json.loads(line)
-            except ValueError:
-                continue  # cut off by a crash: nobody was told that it is there
-            if "mark" in told:
-                marks.append(told["mark"])
-            elif "row" in told:
-                rows.append(told["row"])
-            else:
-                head = told
-        return head, rows, marks
+        try:
+            return read_queue(self._path(name))
+        except FileNotFoundError:  # removed just now
+            raise _no_queue() from None
 
 
 def progress(rows: Sequence[State], marks: Sequence[State]) -> State:
@@ -200,5 +192,5 @@ def _tags(served: Served, top: Any, at: int) -> list[State]:
     ]
 
 
-def _line(told: State) -> bytes:
-    return json.dumps(told, ensure_ascii=True, allow_nan=False).encode() + b"\n"
+def _no_queue() -> Refusal:
+    return Refusal(404, "There is no such queue: it may have been removed.")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, StrictInt
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StrictInt
 
 from labelspace.server.schemas import (
     MAX_LABEL,
@@ -20,11 +21,22 @@ MAX_REVIEWED_ROWS = 10_000
 MAX_REVIEWED_TEXT = 20_000
 
 
+def _storable(columns: dict[str, Any]) -> dict[str, Any]:
+    """Refuse numbers that JSON does not have, wherever they are."""
+    try:
+        json.dumps(columns, allow_nan=False)
+    except ValueError:
+        raise ValueError("a number in it is not finite") from None
+    return columns
+
+
 class ReviewRow(Request):
     """A row to review: its text, and whatever else its file has."""
 
     text: Annotated[str, Field(min_length=1, max_length=MAX_REVIEWED_TEXT)]
-    columns: Annotated[dict[str, Any], Field(max_length=MAX_LISTED)] = Field(default_factory=dict)
+    columns: Annotated[dict[str, Any], Field(max_length=MAX_LISTED), AfterValidator(_storable)] = (
+        Field(default_factory=dict)
+    )
 
 
 class ReviewRequest(Request):
