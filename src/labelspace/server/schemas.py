@@ -34,6 +34,7 @@ def whole(value: Any) -> Any:
 LabelName = Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
 LabelId = Annotated[StrictInt, Field(ge=0, le=MAX_LABEL), BeforeValidator(whole)]
 LabelRef = LabelId | LabelName
+_NO_OTHER_NAMES: Any = {"additionalProperties": False}
 FeatureId = Annotated[StrictInt, Field(ge=0, le=MAX_LABEL), BeforeValidator(whole)]
 FeatureName = Annotated[str, Field(max_length=500)]
 # Far beyond any weight, and small enough that neither sums nor squares leave a float32.
@@ -117,9 +118,7 @@ class TagRequest(Row):
         description="Never give these labels (keys, names, numbers, or rules).",
     )
     thresholds: Annotated[dict[LabelName, float], Field(max_length=MAX_LISTED)] = Field(
-        default_factory=dict,
-        description=THRESHOLDS,
-        json_schema_extra={"additionalProperties": False},  # names of any other form are refused
+        default_factory=dict, description=THRESHOLDS, json_schema_extra=_NO_OTHER_NAMES
     )
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8}){0,4}$")] | None = (
         Field(default=None, description=LANGUAGE)
