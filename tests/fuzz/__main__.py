@@ -16,9 +16,11 @@ from labelspace.registry import METHODS
 from tests.fuzz.folder_cases import OTHERS
 from tests.fuzz.processes import GOOD, run_cases
 from tests.fuzz.samples import CORPORA, VOCABULARIES
+from tests.fuzz.server_cases import GROUPS
 
 MODULES = {
     **dict.fromkeys(("server", "sockets"), ("server_cases", 10_000)),
+    **dict.fromkeys(GROUPS, ("server_cases", 2_000)),
     **dict.fromkeys((*CORPORA, *VOCABULARIES), ("corpus_cases", 10_000)),
     **dict.fromkeys((*METHODS, *OTHERS), ("folder_cases", 1_000)),
 }

@@ -1,7 +1,8 @@
 """Requests that were changed, to every route of the server.
 
-``python -m tests.fuzz.server_cases server SEED FIRST LAST`` asks an application in this process,
-``sockets`` instead of ``server`` sends changed bytes to one in a process of its own.
+``python -m tests.fuzz.server_cases server SEED FIRST LAST`` asks an application in this process, of
+two models; a name of ``GROUPS`` instead of ``server`` asks some of the routes, and ``sockets``
+sends changed bytes to a server in a process of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from labelspace import Tagger
-from labelspace.server.app import make_app
+from labelspace.server.app import make_apps
+from labelspace.server.review_file import write_queue
 from labelspace.server.settings import ServerSettings
 from tests.fuzz.mutations import Random, changed_bytes, changed_json
 from tests.fuzz.processes import addresses, run
@@ -39,23 +41,50 @@ Request = tuple[str, str, bytes, dict[str, str]]  # method, address, body, heade
 
 _TAG = {"text": "roses soil", "k": 3, "threshold": 0.1, "explain": True, "allow": ["chess"]}
 _LEARN = {"rows": [{"text": "roses", "labels": ["gardening"]}, {"text": "a", "labels": ["new"]}]}
+_LESSON = {"rows": [{"text": "roses soil", "labels": ["chess"], "rejected": ["gardening"]}]}
 _ROWS = b'["a", "b"]\n["x", 1]\n["y", null]\n'
 _FORM = "application/x-www-form-urlencoded"
 _REVIEW = {"name": "rows", "rows": [{"text": "roses", "columns": {"id": "7"}}, {"text": "tide"}]}
 _MARK = {"row": 0, "label": "chess", "verdict": "right", "who": "Ada"}
-_QUEUE = "/v1/review/0123456789ab"  # which is not there: its name is drawn when it begins
+_NAME = "0123456789ab"
+_QUEUE = f"/v1/review/{_NAME}"
+_OTHER = "/models/other"
 _DOCUMENTS = {"documents": [{"text": "roses soil", "document_id": "1"}, {"text": "tide"}]}
 
 
-def requests() -> list[Request]:
-    """Return an honest request to each route."""
+# Routes that have many requests of their own in a long run.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "server-review": ("/v1/review",),
+    "server-lessons": ("/v1/learn", "/v1/lessons"),
+    "server-annif": ("/v1/projects",),
+    "server-models": (_OTHER, "/v1/models"),
+    "server-docs": ("/docs", "/openapi.json"),
+}
+
+
+def requests(name: str = "server") -> list[Request]:
+    """Return an honest request to each route, or to those of a group."""
+    below = [
+        (method, _OTHER + path.replace("projects/model", "projects/other"), body, headers)
+        for method, path, body, headers in _requests()
+    ]
+    wanted = GROUPS.get(name, ("",) if name == "server" else None)
+    if wanted is None:
+        return _requests()
+    return [one for one in _requests() + below if one[1].startswith(wanted)]
+
+
+def _requests() -> list[Request]:
     lines = b"".join(json.dumps(one).encode() + b"\n" for one in (_TAG, {"text": "mast"}, _TAG))
     book, table = next(iter(xlsx().values())), next(iter(csv().values()))
     asked: list[Request] = [
         ("POST", "/v1/tag", json.dumps(_TAG).encode(), {"Content-Type": _JSON}),
         ("POST", "/v1/tag", json.dumps({"text": "tide"}).encode(), {"Content-Type": _JSON}),
         ("POST", "/v1/tag/batch", lines, {"Content-Type": _LINES}),
-        ("POST", "/v1/learn", json.dumps(_LEARN).encode(), {"Content-Type": _JSON}),
+        *(
+            ("POST", "/v1/learn", json.dumps(rows).encode(), {"Content-Type": _JSON})
+            for rows in (_LEARN, _LESSON, {**_LESSON, "preview": True})
+        ),
         ("POST", "/v1/table?name=a.csv", table, {"Content-Type": "application/octet-stream"}),
         ("POST", "/v1/table?name=a.xlsx", book, {"Content-Type": "application/octet-stream"}),
         ("POST", "/v1/workbook", _ROWS, {"Content-Type": _LINES}),
@@ -89,27 +118,44 @@ def main(name: str, seed: int, first: int, last: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         texts, labels = tagged_texts(60)
         folder = Path(place) / "model"
-        Tagger("knn", n_threads=1).fit(texts, labels).save(folder)
+        tagger = Tagger("knn", n_threads=1).fit(texts, labels)
+        for one in ("model", "other"):
+            tagger.save(folder.with_name(one))
+        known = requests(name)
         with (_sockets if name == "sockets" else _client)(folder) as send:
-            for method, path, body, headers in requests():
+            for method, path, body, headers in known:
+                _put_queues(folder)
                 honest = method, path, body, headers | {"Authorization": _KEY}
-                good = "refused" if path.startswith(_QUEUE) else "answered"
-                assert send(honest, PATIENCE) == good, honest[:2]
+                assert send(honest, PATIENCE) == "answered", honest[:2]
 
             def make(random: Random) -> tuple[str, Callable[[], str]]:
-                request = changed(random)
+                _put_queues(folder)
+                request = changed(known, random)
                 shown = f"{request[0]} {request[1][:60]} {request[2][:80]!r} {request[3]}"
                 return shown, lambda: send(request)
 
             run(make, seed, first, last, addresses() + MORE_BYTES)
 
 
-def changed(random: Random) -> Request:
+def _put_queues(folder: Path) -> None:
+    """Let there be a queue to review, and not too many, whatever the case before has done."""
+    head = {"queue": _NAME, "name": "rows", "began": 1.0}
+    row = {"text": "roses", "columns": {"id": "7"}, "tags": [{"name": "chess"}]}
+    for one in ("model", "other"):
+        place = folder.with_name(f"{one}.review")
+        place.mkdir(exist_ok=True)
+        for path in sorted(place.glob("*.jsonl"))[50:]:
+            path.unlink()
+        if not (place / f"{_NAME}.jsonl").exists():
+            write_queue(place / f"{_NAME}.jsonl", head, [row, row], 0)
+
+
+def changed(known: list[Request], random: Random) -> Request:
     """Return a request with its body, its address or its headers changed."""
-    known = requests()
     method, path, body, headers = known[random.integers(len(known))]
     headers = dict(headers)
-    if path.startswith(("/v1/learn", "/v1/lessons", "/v1/review")) and random.random() < 0.9:
+    needs_token = ("/v1/learn", "/v1/lessons", "/v1/review")
+    if path.removeprefix(_OTHER).startswith(needs_token) and random.random() < 0.9:
         headers["Authorization"] = _KEY
     way = random.random()
     if body and way < 0.75:
@@ -133,7 +179,8 @@ def changed(random: Random) -> Request:
 @contextlib.contextmanager
 def _client(folder: Path) -> Iterator[Callable[..., str]]:
     """Give what asks an application in this process."""
-    app = make_app(ServerSettings(str(folder), token=TOKEN, n_threads=1))
+    others = (str(folder.with_name("other")),)
+    app: Any = make_apps(ServerSettings(str(folder), others=others, token=TOKEN, n_threads=1))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
 
         def send(request: Request, wait: float = 0.0) -> str:
