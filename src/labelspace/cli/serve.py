@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,6 +38,16 @@ def serve(
     ] = 10.0,
     max_body: Annotated[int, typer.Option(min=1024, help="Bytes of a request's body.")] = 1 << 20,
     encoder: opt.LearnedWith = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Processes that hold a part of the labels each, of one-vs-all and its like."
+        ),
+    ] = None,
+    missing: Annotated[
+        str,
+        typer.Option(metavar="error|partial", help="What is answered while a shard is lost."),
+    ] = "error",
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page.")] = False,
     token: Annotated[
         str | None,
@@ -70,11 +84,41 @@ def serve(
     taught = (max_taught_rows, max_taught_labels, max_taught_bytes, min_free_disk)
     names = ("learned_rows", "learned_labels", "learned_bytes", "free_disk")
     limits = {"queue": queue, "time": time_limit, "body": max_body}
-    model, *others = map(str, models)
-    about: dict[str, Any] = {"model": model, "host": host, "token": token, "workers": workers}
-    about |= {"held_out": held_out and str(held_out), "encoder": encoder, "others": tuple(others)}
     limits |= dict(zip(names, taught, strict=True))
-    _serve(about, limits, port=port, n_threads=threads, open_browser=open_browser)
+    about: dict[str, Any] = {"host": host, "token": token, "workers": workers}
+    about |= {"held_out": held_out and str(held_out), "encoder": encoder}
+    with _in_shards(models, shards, missing, encoder) as folders:
+        model, *others = map(str, folders)
+        about |= {"model": model, "others": tuple(others)}
+        _serve(about, limits, port=port, n_threads=threads, open_browser=open_browser)
+
+
+@contextmanager
+def _in_shards(
+    models: Sequence[Path], n_shards: int | None, missing: str, encoder: str | None
+) -> Iterator[Sequence[Path]]:
+    """Give the folders of models, or of copies whose labels lie in shards while it serves."""
+    if n_shards is None:
+        if missing != "error":
+            raise UsageError("--missing is for models in shards: give --shards, too.")
+        yield models
+        return
+    from labelspace.cli.inputs import load_tagger
+    from labelspace.cli.output import say
+    from labelspace.sharding import write_shards
+    from labelspace.store.leftovers import temporary_folder
+
+    with temporary_folder(Path(tempfile.gettempdir()), "labelspace-shards-", 0o700) as parent:
+        copies = []
+        for number, model in enumerate(models):
+            # With the names that a server calls it by.
+            copies.append(parent.joinpath(str(number), *Path(os.path.abspath(model)).parts[-2:]))
+            copies[-1].parent.mkdir(parents=True)
+            tagger = load_tagger(model, encoder=encoder)
+            given = tagger if tagger.takes_text else tagger.estimator_
+            write_shards(given, copies[-1], n_shards, holders="processes", missing=missing)
+            say(f"{model}: {n_shards} processes hold its labels")
+        yield copies
 
 
 def _serve(

@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from labelspace import threads
+from labelspace.errors import EngineError
 from labelspace.server.metrics import Metrics
 from labelspace.server.refusal import Refusal, overloaded, too_late
 from labelspace.server.schemas import Row
@@ -170,7 +171,8 @@ class Batcher:
                 for job in batch:
                     self._run([job])
                 return
-            _deliver_soon(batch, [error])
+            lost = isinstance(error, EngineError)  # a shard does not answer, but may soon
+            _deliver_soon(batch, [Refusal(503, str(error)) if lost else error])
             return
         _deliver_soon(batch, results)
 
@@ -200,7 +202,7 @@ def _ranked(served: Served, batch: Sequence[Any]) -> list[Ranked]:
     for job in batch:
         part = slice(start, start + job.n_rows)
         top = type(ranked.top)(ranked.top.labels[part, : job.k], ranked.top.scores[part, : job.k])
-        results.append(Ranked(served, top, ranked.n_unknown[part]))
+        results.append(Ranked(served, top, ranked.n_unknown[part], ranked.missing_shards))
         start += job.n_rows
     return results
 

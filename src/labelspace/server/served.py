@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ class Ranked:
     served: Served
     top: TopK
     n_unknown: list[int]
+    missing_shards: list[int] = field(default_factory=list)
 
 
 class Served:
@@ -129,7 +130,7 @@ class Served:
 
     def probability(self, score: float) -> float:
         """Return a score on a scale of 0 to 1."""
-        if self.method == "one-vs-all":
+        if getattr(self.estimator, "method_", self.method) == "one-vs-all":
             # What the squared hinge loss aims at: a margin of 2p - 1 for probability p.
             score = (1.0 + score) / 2.0
         return min(1.0, max(0.0, score))
@@ -181,7 +182,8 @@ class Served:
     def rank(self, rows: Sequence[Row], k: int) -> Ranked:
         """Return the ``k`` best labels of each row."""
         X, n_unknown = self.features(rows)
-        return Ranked(self, self.rank_features(X, k), n_unknown)
+        top = self.rank_features(X, k)
+        return Ranked(self, top, n_unknown, getattr(self.estimator, "missing_shards_", []))
 
     def rank_features(self, X: csr_matrix, k: int) -> TopK:
         """Return the ``k`` best labels of rows of features, without a word of progress."""

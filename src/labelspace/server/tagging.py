@@ -64,7 +64,7 @@ def answer_of(ranked: Ranked, row: int, wanted: LabelFilter) -> dict[str, Any]:
     """Return the answer for one row of a ranking."""
     top, served = ranked.top, ranked.served
     chosen = wanted.chosen(top, row)
-    return {
+    answer: dict[str, Any] = {
         "labels": [
             {
                 **served.about(label, wanted.language),
@@ -76,6 +76,9 @@ def answer_of(ranked: Ranked, row: int, wanted: LabelFilter) -> dict[str, Any]:
         "unknown_features": ranked.n_unknown[row],
         "model": served.version,
     }
+    if ranked.missing_shards:
+        answer["missing_shards"] = ranked.missing_shards
+    return answer
 
 
 def to_json(answer: Any) -> bytes:

@@ -64,6 +64,8 @@ class ShardedRanker(LabelRanker):
 
     Attributes
     ----------
+    method_ : str
+        The name of the method that trained the model.
     missing_shards_ : list of int
         Shards that did not take part in the last answer.
     starts_ : ndarray of shape (n_shards + 1,)
@@ -76,9 +78,11 @@ class ShardedRanker(LabelRanker):
         "missing": [one_of("error", "partial")],
     }
     _schema: ClassVar[schema.Schema] = {
+        "method_": schema.text,
         "rows_": schema.part("UnitRows", n_features="n_features"),
         "starts_": schema.offsets("n_shards", "n_labels"),
     }
+    method_: str
     rows_: UnitRows
     starts_: NDArray[np.int64]
 

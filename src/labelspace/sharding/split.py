@@ -88,5 +88,6 @@ def _front(estimator: LabelRanker, starts: list[int], how: dict[str, Any]) -> Sh
     front._validate_params()
     for name in _KEPT:
         setattr(front, name, getattr(estimator, name))
+    front.method_ = method_name(type(estimator))
     front.starts_ = np.array(starts, dtype=np.int64)
     return front
