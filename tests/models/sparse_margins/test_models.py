@@ -24,4 +24,4 @@ def test_presets_differ() -> None:
     X, Y = planted_corpus(60)
     assert PDSparse(preset="paper").fit(X, Y).settings_.loss == "worst"
     assert PPDSparse(preset="paper").fit(X, Y).settings_.shrink == 0.01
-    assert ProXML(preset="paper").fit(X, Y).settings_.tol == 0.01
+    assert ProXML(preset="paper").fit(X, Y).settings_.rarity == 0

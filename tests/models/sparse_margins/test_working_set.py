@@ -81,3 +81,15 @@ def test_a_label_without_rows_says_no() -> None:
     weights, biases, _ = train_sparse(X, empty, loss="hinge")
     assert weights[1].nnz == 0
     assert biases[1] == -1.0
+
+
+def test_rows_of_a_label_that_count_more_are_fitted_closer() -> None:
+    how = {"loss": "squared_hinge", "C": 0.1, "tol": 0.01}
+    plain = train_sparse(X, Y, **how)
+    heavier = train_sparse(X, Y, positive_weights=np.full(Y.shape[1], 5.0), **how)
+
+    def missing(found: working_set.LinearClassifiers) -> float:
+        scores = X @ found.weights.T.toarray() + found.biases
+        return float(np.maximum(0, 1 - scores[Y.toarray() > 0]).mean())
+
+    assert missing(heavier) < 0.8 * missing(plain)

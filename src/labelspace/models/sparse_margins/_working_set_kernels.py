@@ -25,10 +25,12 @@ JOIN_AT_LEAST = 500
 @njit(cache=True, nogil=True)
 def train_labels(
     indptr, indices, data, lengths, n_features, column_ptr, column_rows, column_values,
-    positive_ptr, positive_rows, problems, starters, kind, C, shrink, tol, max_rounds, max_passes,
-    seed,
+    positive_ptr, positive_rows, positive_costs, problems, starters, kind, C, shrink, tol,
+    max_rounds, max_passes, seed,
 ):  # fmt: skip
     """Train the classifiers of ``problems``.
+
+    ``positive_costs`` are those of each label's own rows with the squared hinge; all else costs C.
 
     Returns how many weights each has, their features and values with feature 0 first, and the
     rounds that each took.
@@ -65,8 +67,8 @@ def train_labels(
                 touched, weights = _shrunk_sums(indptr, indices, here, sums, place_of, shrink)
             else:
                 touched, weights = _train_l1(
-                    indptr, indices, data, here, n_positive, place_of, C, tol, max_passes,
-                    seed + problem,
+                    indptr, indices, data, here, n_positive, place_of, C, positive_costs[problem],
+                    tol, max_passes, seed + problem,
                 )  # fmt: skip
             n_weights = touched.shape[0]
             if rounds[number] == max_rounds:
@@ -192,7 +194,9 @@ def _shrunk_sums(indptr, indices, members, sums, place_of, shrink):
 
 
 @njit(cache=True, nogil=True)
-def _train_l1(indptr, indices, data, members, n_positive, place_of, C, tol, max_passes, seed):
+def _train_l1(
+    indptr, indices, data, members, n_positive, place_of, C, positive_cost, tol, max_passes, seed
+):
     """Return features and weights of the L1-regularised squared hinge on some rows."""
     n_members = members.shape[0]
     n_entries = 0
@@ -221,10 +225,11 @@ def _train_l1(indptr, indices, data, members, n_positive, place_of, C, tol, max_
             fill[column] += 1
     sides = np.full(n_members, -1.0)
     sides[:n_positive] = 1.0
+    costs = np.full(n_members, C)
+    costs[:n_positive] = positive_cost
     weights, _ = train_l1(
-        column_ptr, rows, values, sides, np.full(n_members, C), SQUARED_HINGE, 0.1 * tol, 50,
-        max_passes, seed,
-    )  # fmt: skip
+        column_ptr, rows, values, sides, costs, SQUARED_HINGE, 0.1 * tol, 50, max_passes, seed
+    )
     n_kept = 0
     kept = np.empty(n_touched, dtype=np.int32)
     found = np.empty(n_touched, dtype=np.float32)

@@ -16,16 +16,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from scipy.sparse import csr_matrix
 
 from labelspace.linear.squared_hinge import LinearClassifiers
+from labelspace.metrics import inverse_propensity
 from labelspace.models.sparse_margins.settings import ProXMLSettings
 from labelspace.models.sparse_margins.sparse_classifiers import SparseClassifiers
 from labelspace.models.sparse_margins.working_set import train_sparse
 from labelspace.parameters import Settings
 from labelspace.store import schema
 
-_TURNED = ("C", "tol")
+_TURNED = ("C", "rarity", "tol")
 
 
 class ProXML(SparseClassifiers):
@@ -40,8 +42,11 @@ class ProXML(SparseClassifiers):
         "best" is what measures best; "paper" has the authors' values.
     C : float, optional
         Weight of the training error against ‖w‖₁: 1 (1). Smaller makes smaller models.
+    rarity : float, optional
+        Rows of a label count by this power of one over its propensity, so that rare labels are
+        ranked higher: 0.5 (0, all alike).
     tol : float, optional
-        Violation of a margin of 1 that is let pass: 0.1 (0.01).
+        Violation of a margin of 1 that is let pass: 0.01 (0.01).
     idf : bool or "auto", default="auto"
         Whether features are weighted by inverse document frequency; "auto" does so where all are
         whole numbers: 0-1 features or counts.
@@ -84,6 +89,7 @@ class ProXML(SparseClassifiers):
         *,
         preset: Literal["best", "paper"] = "best",
         C: float | None = None,
+        rarity: float | None = None,
         tol: float | None = None,
         idf: bool | Literal["auto"] = "auto",
         settings: Mapping[str, Any] | ProXMLSettings | None = None,
@@ -95,12 +101,14 @@ class ProXML(SparseClassifiers):
         super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
         self.preset = preset
         self.C = C
+        self.rarity = rarity
         self.tol = tol
         self.idf = idf
         self.settings = settings
 
     def _train(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> LinearClassifiers:
         told = self.settings_
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
         return train_sparse(
             *(Z, Y),
             loss="squared_hinge",
@@ -108,6 +116,7 @@ class ProXML(SparseClassifiers):
             tol=told.tol,
             max_rounds=told.max_rounds,
             max_passes=told.max_passes,
+            positive_weights=inverse_propensity(counts, Y.shape[0]) ** told.rarity,
             n_threads=self.n_threads,
             seed=seed,
         )

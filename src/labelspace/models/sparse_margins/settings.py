@@ -123,8 +123,10 @@ class ProXMLSettings(Settings):
     ----------
     C : float
         Weight of the training error against ‖w‖₁: 1 (1).
+    rarity : float
+        Rows of a label count by this power of one over its propensity: 0.5 (0, all alike).
     tol : float
-        Violation of a margin of 1 that is let pass: 0.1 (0.01).
+        Violation of a margin of 1 that is let pass: 0.01 (0.01).
     max_rounds : int
         Times at most that a label looks for more negatives: 10 (50).
     max_passes : int
@@ -134,21 +136,25 @@ class ProXMLSettings(Settings):
     """
 
     C: float = 1.0
-    tol: float = 0.1
+    rarity: float = 0.5
+    tol: float = 0.01
     max_rounds: int = 10
     max_passes: int = 10
     normalize: bool = True
 
     rules: ClassVar[Rules] = {
         "C": [real(0)],
+        "rarity": [real(0, closed="left")],
         "tol": [real(0)],
         "max_rounds": [whole()],
         "max_passes": [whole()],
         "normalize": [FLAG],
     }
-    tunable: ClassVar[Tunable] = {"C": Span(0.3, 10.0)}
+    tunable: ClassVar[Tunable] = {"C": Span(0.3, 3.0), "rarity": (0.0, 0.5, 1.0)}
 
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> ProXMLSettings:
         """Return the settings of a preset, which are the same for all corpora."""
-        return cls(tol=0.01, max_rounds=50, max_passes=100) if preset == "paper" else cls()
+        if preset == "paper":
+            return cls(rarity=0.0, max_rounds=50, max_passes=100)
+        return cls()

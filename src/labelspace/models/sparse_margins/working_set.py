@@ -48,6 +48,7 @@ def train_sparse(
     tol: float = 0.1,
     max_rounds: int = 20,
     max_passes: int = 50,
+    positive_weights: NDArray[np.float64] | None = None,
     n_threads: int | None = None,
     seed: int = 0,
 ) -> LinearClassifiers:
@@ -69,6 +70,8 @@ def train_sparse(
         Times at most that a label is learned and looks for more negatives.
     max_passes : int
         Passes of each solver at most.
+    positive_weights : ndarray of shape (n_labels,), optional
+        By how much a label's own rows count more than others with the squared hinge.
     seed : int
         The answer is the same for the same seed, whatever the number of threads.
 
@@ -84,7 +87,8 @@ def train_sparse(
     labels.sort_indices()
     starters = np.random.default_rng(seed).permutation(X.shape[0])[:N_STARTERS].astype(np.int32)
     positives = labels.indptr.astype(np.int64), labels.indices.astype(np.int32)
-    arrays = *_both_ways(rows), *positives
+    costs = C * (np.ones(Y.shape[1]) if positive_weights is None else positive_weights)
+    arrays = *_both_ways(rows), *positives, costs
     limits = float(C), float(shrink), float(tol), max_rounds, max_passes, seed
     inputs = arrays, (starters, LOSSES[loss], *limits)
 
