@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer
 
 import labelspace
 from labelspace import Tagger
-from labelspace.errors import ModelFileError, UsageError
+from labelspace.errors import DataError, ModelFileError, UsageError
 from tests.data.text.odd_features import Letters, split_in_two
 
 TEXTS = ["a red ball", "a green ball", "a red cube", "a green cube"] * 3
@@ -96,3 +96,63 @@ def test_a_model_that_would_read_files_is_refused(tmp_path: Path) -> None:
     tagger.save(tmp_path / "tagger")
     with pytest.raises(ModelFileError, match="would read files"):
         Tagger.load(tmp_path / "tagger")
+
+
+HARMFUL = {
+    "a column outside": ("vocabulary_", {"red": 10**9, "ball": 0}),
+    "a column twice": ("vocabulary_", {"red": 0, "ball": 0}),
+    "a column that is no number": ("vocabulary_", {"red": "0"}),
+    "no vocabulary": ("vocabulary_", 3),
+    "a method in the way": ("transform", 5),
+    "runs of a billion words": ("ngram_range", (1, 10**9)),
+    "half a pair": ("ngram_range", (1,)),
+    "a parameter of another type": ("lowercase", "maybe"),
+    "no type of numbers": ("dtype", np.str_),
+    "a pattern that takes for ever": ("token_pattern", "(r+|[a-z]+)+$!"),
+}
+
+
+@pytest.mark.parametrize("what", HARMFUL)
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_strangers_transformer_is_refused(what: str, inside: bool, tmp_path: Path) -> None:
+    words = CountVectorizer()
+    features = make_pipeline(words, TruncatedSVD(2, random_state=0)) if inside else words
+    tagger = Tagger("one-vs-all", features=features).fit(TEXTS, LABELS)
+    made = tagger.features_.transformer
+    name, value = HARMFUL[what]
+    vars(made.steps[0][1] if inside else made)[name] = value
+    tagger.save(tmp_path / "tagger")
+    with pytest.raises(ModelFileError, match="The model's CountVectorizer"):
+        Tagger.load(tmp_path / "tagger")
+
+
+def test_files_and_thousands_of_processes_are_refused(tmp_path: Path) -> None:
+    for features, name, value in (
+        (make_pipeline(CountVectorizer(), Normalizer()), "memory", "cache"),
+        (make_union(CountVectorizer()), "n_jobs", 1_000_000),
+    ):
+        tagger = Tagger("knn", features=features).fit(TEXTS, LABELS)
+        setattr(tagger.features_.transformer, name, value)
+        tagger.save(tmp_path / name)
+        with pytest.raises(ModelFileError, match=name):
+            Tagger.load(tmp_path / name)
+
+
+def test_a_pattern_of_ones_own_has_to_be_trusted(tmp_path: Path) -> None:
+    own = CountVectorizer(token_pattern=r"[a-z]{2,}")
+    tagger = Tagger("knn", features=own).fit(TEXTS, LABELS)
+    tagger.save(tmp_path / "tagger")
+    with pytest.raises(ModelFileError, match=r"trusted=\['token_pattern'\]"):
+        Tagger.load(tmp_path / "tagger")
+    loaded = Tagger.load(tmp_path / "tagger", trusted=["token_pattern"])
+    assert loaded.tag("red", k=1) == tagger.tag("red", k=1)
+
+
+def test_what_fails_in_use_is_a_sentence(tmp_path: Path) -> None:
+    tagger = Tagger("knn", features=TfidfVectorizer()).fit(TEXTS, LABELS)
+    weights = tagger.features_.transformer._tfidf
+    name = "idf_" if "idf_" in vars(weights) else "_idf_diag"
+    vars(weights)[name] = vars(weights)[name][:1]
+    tagger.save(tmp_path / "tagger")
+    with pytest.raises(DataError, match="made no features of the texts"):
+        Tagger.load(tmp_path / "tagger").tag("a red ball and a green cube")

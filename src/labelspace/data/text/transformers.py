@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelspace.data.text.features import TextFeatures, strings
 from labelspace.data.text.sequences import WordSequences
+from labelspace.data.text.stored_transformers import OWN_PATTERN, check_restored
 from labelspace.errors import DataError, ModelFileError, UsageError
 from labelspace.store import Storable, schema
 
@@ -135,7 +136,15 @@ class Transformer(Storable):
         texts = list(strings(texts))
         if isinstance(self.transformer, BaseEstimator) and hasattr(self.transformer, "fit"):
             check_is_fitted(self.transformer)
-        return _matrix(self.transformer.transform(texts), len(texts))
+        try:
+            return _matrix(self.transformer.transform(texts), len(texts))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            if self.factory is not None:  # somebody's own, who wants to see where it fails
+                raise
+            raise DataError(
+                f"{_kind(self.transformer)} made no features of the texts "
+                f"({' '.join(str(error).split())[:200]}): train the model again."
+            ) from error
 
     def name_of(self, column: int) -> str:
         """Return the feature of one column, or its number."""
@@ -145,7 +154,7 @@ class Transformer(Storable):
 
     def _check_comes_back(self, texts: list[str]) -> None:
         """Raise if what would be stored does not give the same rows; before a long training."""
-        before = _trusted.set((*_trusted.get(), *([self.factory] if self.factory else [])))
+        before = _trusted.set((*_trusted.get(), self.factory or OWN_PATTERN))
         try:
             again = type(self)._from_state(self._to_state()).transform(texts)
         finally:
@@ -184,6 +193,7 @@ class Transformer(Storable):
         vars(made).update({key: _restored(value) for key, value in held.items()})
         if getattr(made, "input", "content") != "content":
             raise ModelFileError(f"The model's {kind} would read files that a text names.")
+        check_restored(made, OWN_PATTERN in _all_trusted())
         return cls(made)
 
 
@@ -234,14 +244,18 @@ def _made_by(factory: str) -> Any:
 
 def check_trusted(factory: Any, does: str = "makes its features by calling") -> None:
     """Raise if what a model names, and loading would run, is not listed as trusted."""
-    listed = os.environ.get(TRUSTED_VARIABLE, "").split(",")
-    if factory not in (*_trusted.get(), *(name.strip() for name in listed)):
+    if factory not in _all_trusted():
         shown = str(factory)[:120]
         raise ModelFileError(
             f"The model {does} {shown}, which loading does not do unasked: "
             f"if you trust it, use Tagger.load(path, trusted=['{shown}']) or set "
             f"{TRUSTED_VARIABLE}={shown}."
         )
+
+
+def _all_trusted() -> tuple[str, ...]:
+    listed = os.environ.get(TRUSTED_VARIABLE, "").split(",")
+    return (*_trusted.get(), *(name.strip() for name in listed))
 
 
 def _plain(value: Any, name: str) -> Any:
@@ -323,7 +337,9 @@ def _matrix(rows: Any, n_texts: int) -> csr_matrix:
             f"The features of {n_texts} texts have shape {rows.shape}: transform must give a row "
             "for each text."
         )
-    return csr_matrix(rows, dtype=np.float32)
+    made = csr_matrix(rows, dtype=np.float32)
+    made.check_format()
+    return made
 
 
 def _kind(value: Any) -> str:
