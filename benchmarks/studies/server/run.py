@@ -86,6 +86,11 @@ class Server:
                 time.sleep(0.1)
         raise SystemExit("The server did not start.")
 
+    @property
+    def process_id(self) -> int:
+        """By which its memory and its CPU seconds are found."""
+        return self._process.pid
+
     def describe(self) -> dict[str, Any]:
         """Return what is served."""
         with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/v1/model", timeout=10) as answer:
