@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.sparse import csc_matrix, csr_matrix, random
 
-from labelspace.engine.block_files import BlockContent, read_block
+from labelspace.engine.block_files import MAGIC, BlockContent, read_block
+from labelspace.engine.workdir import Workdir
 from labelspace.errors import EngineError
 from labelspace.search.exact import ExactIndex
 
@@ -89,3 +94,45 @@ def test_the_fingerprint_is_that_of_the_value() -> None:
 def test_what_no_file_can_hold_is_refused_by_name() -> None:
     with pytest.raises(EngineError, match="function cannot be part of a block"):
         BlockContent([lambda: 1])
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"value": {"$array": 0}, "arrays": [["|O", [4], 0]]},
+        {"value": {"$array": 0}, "arrays": [["<f8", [4], -64]]},
+        {"value": {"$array": 0}, "arrays": [["<f8", [10**9], 0]]},
+        {"value": {"$array": 3}, "arrays": []},
+        {"value": {"$object": "os"}, "arrays": []},
+        {"value": [], "arrays": 5},
+        [],
+    ],
+)
+def test_a_file_that_somebody_else_wrote_is_no_block(header, tmp_path) -> None:
+    told = json.dumps(header).encode()
+    content = MAGIC + len(told).to_bytes(8, "little") + told
+    content += bytes(-len(content) % 64) + b"\x41" * 256
+    path = tmp_path / "a.block"
+    path.write_bytes(content + hashlib.sha256(content).digest())
+    with pytest.raises(ValueError, match="no block"):
+        read_block(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
+def test_copies_of_blocks_are_kept_where_nobody_else_writes(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    fsspec = pytest.importorskip("fsspec")
+    there = Workdir("memory://blocks")
+    there.write("a.block", BlockContent([1]))
+    assert there.read("a.block") == [1]
+    copies = tmp_path / f"labelspace-blocks-{os.getuid()}"
+    assert copies.stat().st_mode & 0o777 == 0o700
+    copies.chmod(0o777)
+    with pytest.raises(EngineError, match="others may write to it"):
+        there.read("a.block")
+    shutil.rmtree(copies)
+    (tmp_path / "elsewhere").mkdir()
+    copies.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(EngineError, match="belongs to somebody else"):
+        there.read("a.block")
+    fsspec.filesystem("memory").rm("blocks", recursive=True)

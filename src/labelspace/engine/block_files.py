@@ -125,14 +125,29 @@ def read_block(path: Path, *, check: bool = True) -> Any:
     if check and hashlib.sha256(view[:-_DIGEST]).digest() != view[-_DIGEST:]:
         raise ValueError(f"{path} is damaged")
     n_header = int.from_bytes(view[len(MAGIC) : begin], "little")
-    header = json.loads(bytes(view[begin : begin + n_header]))
     first = begin + n_header
     first += -first % _ALIGNED
-    arrays: list[NDArray[Any]] = [
-        np.ndarray(shape, dtype, buffer=mapped, offset=first + at)
-        for dtype, shape, at in header["arrays"]
-    ]
-    return _decoded(header["value"], arrays)
+    try:
+        header = json.loads(bytes(view[begin : begin + n_header]))
+        arrays = [_mapped(mapped, first, *place) for place in header["arrays"]]
+        return _decoded(header["value"], arrays)
+    except (
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ) as error:
+        raise ValueError(f"{path} is no block of this version: {error}") from None
+
+
+def _mapped(content: mmap.mmap, first: int, kind: str, shape: list[int], at: int) -> NDArray[Any]:
+    """Return an array of a file; one of objects would be addresses that somebody has written."""
+    dtype = np.dtype(kind)
+    if dtype.kind not in "biufU" or at < 0:
+        raise TypeError(f"an array of {kind!s:.20} at {at}")
+    return np.ndarray(shape, dtype, buffer=content, offset=first + at)
 
 
 def _decoded(value: Any, arrays: list[NDArray[Any]]) -> Any:

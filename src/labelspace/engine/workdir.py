@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -66,6 +68,8 @@ class Workdir:
         """Return what is in a file; KeyError where there is none, or none that is whole."""
         try:
             return read_block(self.local_path(name))
+        except EngineError:
+            raise
         except (FileNotFoundError, ValueError):
             raise KeyError(name) from None
 
@@ -74,8 +78,8 @@ class Workdir:
         if self.is_path:
             return Path(self.address, name)
         folder = hashlib.sha256(self.address.encode()).hexdigest()[:16]
-        copies = Path(tempfile.gettempdir(), f"{_COPIES}-{_user()}", folder)
-        copies.mkdir(0o700, parents=True, exist_ok=True)
+        copies = _own_folder(Path(tempfile.gettempdir(), f"{_COPIES}-{_user()}")) / folder
+        copies.mkdir(0o700, exist_ok=True)
         copy = copies / name
         with locked(copy):  # one process fetches for all of the machine
             if not copy.exists():
@@ -133,6 +137,20 @@ class Workdir:
             return fsspec.core.url_to_fs(self.address)[0]
         except (ImportError, ValueError) as error:
             raise EngineError(f"{self.address} cannot be opened: {error}") from None
+
+
+def _own_folder(folder: Path) -> Path:
+    """Make a folder that nobody else can write to; one that another user has made is refused."""
+    with suppress(FileExistsError):
+        folder.mkdir(0o700)
+    found = os.lstat(folder)
+    is_ours = stat.S_ISDIR(found.st_mode) and (os.name != "posix" or found.st_uid == _user())
+    if not is_ours or (os.name == "posix" and found.st_mode & 0o022):
+        raise EngineError(
+            f"{folder} belongs to somebody else, or others may write to it: remove it, or set "
+            "TMPDIR to a folder of your own."
+        )
+    return folder
 
 
 def _user() -> int:
