@@ -66,12 +66,14 @@ METHODS: dict[str, Method] = {
         ),
     ),
     "label-embedding": Method(
-        "label_trees.label_embedding:LabelEmbedding", "rows and labels in a small space"
+        "label_trees.label_embedding:LabelEmbedding",
+        "rows and labels in a small space",
+        ("label_trees.embedding_settings:LabelEmbeddingSettings",),
     ),
     "label-embedding-tree": Method(
         "label_trees.label_embedding_tree:LabelEmbeddingTree",
         "a label tree that is walked in a small space",
-        ("label_trees.settings:LabelEmbeddingTreeSettings",),
+        ("label_trees.embedding_settings:LabelEmbeddingTreeSettings",),
     ),
     "balanced-label-tree": Method(
         "label_trees.balanced_label_tree:BalancedLabelTree",

@@ -21,6 +21,8 @@ SMALL: dict[tuple[str, str], dict[str, Any]] = {
     ("fastxml", "paper"): {"n_trees": 8},
     ("glas", "paper"): {"dim": 16, "hidden": (16,), "batch_size": 64, "n_epochs": 25},
     ("hierarchicalxc", "paper"): {"dim": 16},
+    ("label-embedding", "paper"): {"dim": 11},
+    ("label-embedding-tree", "paper"): {"dim": 11},
     ("hyperbolic", "paper"): {"n_learners": 2, "n_epochs": 60},
     ("neuralxc", "repaired"): {"n_epochs": 150},
     ("pfastrexml", "paper"): {"n_trees": 8},

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
+from labelspace.graph.spectral import laplacian_eigenmaps
 from labelspace.models import LabelEmbeddingTree
+from labelspace.models.label_trees.affinity import label_affinity
 from tests.planted import planted_corpus
 
 
@@ -25,3 +29,41 @@ def test_either_slack_learns_several_labels(slack):
         slack=slack, branching=3, leaf_size=3, n_epochs=20, random_state=0
     ).fit(X, Y)
     assert model.score(X, Y) > 0.95
+
+
+def test_the_sequence_keeps_what_eigenmaps_of_all_nodes_give():
+    # min Σ_ij A_ij ‖V_i − V_j‖² such that Vᵀ D V = I, A between nodes summed over their labels;
+    # then ‖Wx − V_r‖² ≤ ‖Wx − V_s‖² + ξ: scores are z·V − ½‖V‖².
+    X, Y = planted_corpus(200)
+    model = LabelEmbeddingTree(
+        learning="sequence",
+        dim=3,
+        affinity="cooccurrence",
+        branching=3,
+        leaf_size=2,
+        random_state=0,
+    ).fit(X, Y)
+    held = model.tree_.membership()
+    alike = label_affinity(model.rows_.encode(X), Y, "cooccurrence")
+    places = laplacian_eigenmaps(csr_matrix(held.T @ alike @ held), 3)
+    vectors = np.asarray(model.index_.vectors)
+    assert np.abs(vectors) == pytest.approx(np.abs(places), abs=1e-3)
+    assert np.asarray(model.index_.biases) == pytest.approx(
+        -0.5 * np.square(vectors).sum(axis=1), abs=1e-5
+    )
+
+
+def test_the_sequence_tells_digits_apart(digits):
+    X, y, X_test, y_test = digits
+    model = LabelEmbeddingTree(
+        learning="sequence",
+        dim=9,
+        branching=2,
+        leaf_size=1,
+        beam=1,
+        n_epochs=30,
+        learning_rate=0.5,
+        idf=False,
+        random_state=0,
+    ).fit(X, y)
+    assert model.score(X_test, y_test) > 0.5

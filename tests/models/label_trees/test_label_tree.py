@@ -103,6 +103,6 @@ def test_settings_shape_the_tree_and_bound_the_passes():
     assert model.tree_.depth == 2
     assert [model.tree_.labels_of(node).size for node in model.tree_.children(0)] == [3] * 4
     assert model.n_iter_ <= 3
-    assert model.settings_ == LabelTreeSettings(**told)
+    assert model.settings_ == LabelTreeSettings(branching=4, leaf_size=1, **told)
     with pytest.raises(ValueError, match="'balance' parameter of LabelTree must be"):
         LabelTree(settings={"balance": 2}).fit(X, Y)

@@ -20,26 +20,33 @@ from scipy.sparse import csr_matrix
 
 from labelspace import progress
 from labelspace.graph.tree import Labels, Tree, grow_tree
-from labelspace.models.label_trees.label_tree import LabelTree
 from labelspace.models.label_trees.overlapping_split import overlapping_split
+from labelspace.models.label_trees.predictor_tree import PredictorTree
 from labelspace.models.label_trees.settings import BalancedLabelTreeSettings
 from labelspace.models.label_trees.tree_ranker import Slack
-from labelspace.parameters import Settings, real
+from labelspace.parameters import Settings
 from labelspace.store import schema
 
 
-class BalancedLabelTree(LabelTree):
+class BalancedLabelTree(PredictorTree):
     """A label tree whose splits are learned, may overlap, and are bounded in cost.
+
+    Parameters that are None take the value of the preset; the values of "best" are given first,
+    those of "paper" in brackets where they differ.
 
     Parameters
     ----------
-    ambiguity : float, default=1.5
+    preset : {"best", "paper", "repaired"}, default="best"
+        "best" is what measures best; "paper" has one slack for a row's whole way and a walk along
+        the best child. "repaired" has a slack for each child, which rows with several labels need.
+    ambiguity : float, optional
         Labels that a step of the walk may leave on average, as a multiple of what an even split
         would leave, three quarters at most. 1 is the cheapest tree, without overlap; more lets
         labels be in several children: better answers for more inner products. Each level may have
-        so many times the leaves of the one above, so overlap wants a wide tree.
+        so many times the leaves of the one above, so overlap wants a wide tree: 1.5.
     branching, leaf_size, beam
-        The tree and the walk; as in :class:`labelspace.models.LabelTree`.
+        The tree and the walk; as in :class:`labelspace.models.LabelTree`, but the paper's leaves
+        hold two labels.
     slack, C, min_weight, idf
         The predictors; as in :class:`labelspace.models.LabelTree`, relaxation 2.
     settings : dict or BalancedLabelTreeSettings, optional
@@ -53,7 +60,7 @@ class BalancedLabelTree(LabelTree):
     tree_ : Tree
         The shape of the tree; a label may have several leaves.
     settings_ : BalancedLabelTreeSettings
-        What was used of all else.
+        The settings as preset and parameters have made them.
     index_, C_, n_iter_
         The predictors; as in :class:`labelspace.models.LabelTree`.
 
@@ -67,53 +74,43 @@ class BalancedLabelTree(LabelTree):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        name: rule
-        for name, rule in LabelTree._parameter_constraints.items()
-        if name not in {"relaxation", "affinity"}
-    } | {
-        "ambiguity": [real(1, closed="left")],
+        **PredictorTree._parameter_constraints,
+        "ambiguity": [*BalancedLabelTreeSettings.rules["ambiguity"], None],
     }
     settings_type: ClassVar[type[Settings]] = BalancedLabelTreeSettings
     settings_: BalancedLabelTreeSettings
 
-    _schema: ClassVar[schema.Schema] = {
-        # Of the tree that splits by likeness, as they are there by default.
-        "relaxation": schema.option(2),
-        "affinity": schema.option("auto"),
-    }
+    _schema: ClassVar[schema.Schema] = {"settings_": schema.part("BalancedLabelTreeSettings")}
 
     def __init__(
         self,
         *,
-        ambiguity: float = 1.5,
-        branching: int = 16,
-        leaf_size: int = 64,
-        beam: int = 10,
-        slack: Slack = "auto",
-        idf: bool | Literal["auto"] = "auto",
-        C: float | Literal["auto"] = "auto",
-        min_weight: float = 0.05,
+        preset: str = "best",
+        ambiguity: float | None = None,
+        branching: int | None = None,
+        leaf_size: int | None = None,
+        beam: int | None = None,
+        slack: Slack | None = None,
+        idf: bool | Literal["auto"] | None = None,
+        C: float | Literal["auto"] | None = None,
+        min_weight: float | None = None,
         settings: Mapping[str, Any] | BalancedLabelTreeSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
         n_threads: int | None = None,
     ) -> None:
-        super().__init__(
-            branching=branching,
-            leaf_size=leaf_size,
-            beam=beam,
-            slack=slack,
-            idf=idf,
-            C=C,
-            min_weight=min_weight,
-            settings=settings,
-            k=k,
-            threshold=threshold,
-            random_state=random_state,
-            n_threads=n_threads,
-        )
+        super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.preset = preset
         self.ambiguity = ambiguity
+        self.branching = branching
+        self.leaf_size = leaf_size
+        self.beam = beam
+        self.slack = slack
+        self.idf = idf
+        self.C = C
+        self.min_weight = min_weight
+        self.settings = settings
 
     def _learn_tree(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
         """Split the labels that any row has, each node on the rows that it holds a label of."""
@@ -126,7 +123,7 @@ class BalancedLabelTree(LabelTree):
                 csr_matrix(Z[rows]),
                 csr_matrix(here[rows]),
                 self._n_parts(held.size),
-                ambiguity=self.ambiguity,
+                ambiguity=told.ambiguity,
                 balance=told.balance,
                 n_rounds=told.n_rounds,
                 n_threads=self.n_threads,
@@ -140,9 +137,11 @@ class BalancedLabelTree(LabelTree):
             labels = np.zeros(1, dtype=np.int64)
         with progress.task("splitting labels") as advance:
             return grow_tree(
-                labels, Y.shape[1], split, leaf_size=self.leaf_size, max_depth=told.max_depth
+                labels, Y.shape[1], split, leaf_size=told.leaf_size, max_depth=told.max_depth
             )
 
     def _n_parts(self, n_labels: int) -> int:
         """Return how many children to make: no more than leaf-sized ones, with overlap, need."""
-        return min(self.branching, max(2, int(np.ceil(self.ambiguity * n_labels / self.leaf_size))))
+        told = self.settings_
+        needed = int(np.ceil(told.ambiguity * n_labels / told.leaf_size))
+        return min(told.branching, max(2, needed))

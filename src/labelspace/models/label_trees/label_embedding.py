@@ -7,11 +7,12 @@ largest product wins. W and V are learned together, which is not convex,
 
 or in a sequence of convex problems: V by Laplacian eigenmaps of an affinity of labels, so that
 labels that are easily confused lie together, then W such that a row is nearer to its label than to
-others, ‖Wx_i − V_y‖² + 1 ≤ ‖Wx_i − V_j‖² + ξ_i.
+others, ‖Wx_i − V_y‖² ≤ ‖Wx_i − V_j‖² + ξ_i.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -25,45 +26,70 @@ from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import with_constant
 from labelspace.graph.spectral import laplacian_eigenmaps
 from labelspace.graph.tree import Tree, flat_tree
-from labelspace.models.label_trees.affinity import AFFINITIES, label_affinity
+from labelspace.models.label_trees.affinity import label_affinity
+from labelspace.models.label_trees.embedding_settings import LabelEmbeddingSettings
 from labelspace.models.label_trees.node_embedding import NodeEmbeddingSettings, train_node_embedding
 from labelspace.models.label_trees.tree_ranker import Slack, slack_by_row
-from labelspace.parameters import FLAG, Span, Tunable, one_of, real, whole
+from labelspace.parameters import Settings, one_of
 from labelspace.search.exact import ExactIndex
 from labelspace.store import schema
 from labelspace.topk import TopK
+
+# Settings that are parameters too.
+_TURNED = (
+    "learning",
+    "dim",
+    "slack",
+    "affinity",
+    "n_epochs",
+    "learning_rate",
+    "decay",
+    "n_sampled",
+    "idf",
+    "normalize",
+)
 
 
 class LabelEmbedding(LabelRanker):
     """A linear map of rows into a small space, and a vector there for each label.
 
+    Parameters that are None take the value of the preset; the values of "best" are given first,
+    those of "paper" in brackets where they differ.
+
     Parameters
     ----------
-    learning : {"joint", "sequence"}, default="joint"
+    preset : {"best", "paper", "repaired"}, default="best"
+        "best" is what measures best; "paper" is the sequence of convex problems, as printed, and
+        "repaired" the joint problem with a margin and a slack for each label.
+    learning : {"joint", "sequence"}, optional
         Whether map and vectors are learned together, or first the vectors from the affinity of
         labels, by Laplacian eigenmaps, and then the map: a row is to be no farther from its label
-        than from any other, whatever ``slack`` says.
-    dim : int, default=100
-        Dimensions of the space.
-    slack : {"auto", "row", "node"}, default="auto"
+        than from any other, whatever ``slack`` says: joint (sequence).
+    dim : int, optional
+        Dimensions of the space: 100.
+    slack : {"auto", "row", "node"}, optional
         Whether a row asks for a margin between its labels and the worst other, or for a yes or no
         of each label, which is better with several labels. "auto" takes "row" if every row has
-        one label.
-    affinity : {"auto", "confusion", "centroid", "cooccurrence"}, default="auto"
-        What says that labels are alike; see :class:`labelspace.models.LabelTree`.
-    n_epochs : int, default=10
-        Passes over the rows.
-    learning_rate : float, default=0.05
-        First step size; AdaGrad makes it smaller.
-    decay : float, default=1e-6
-        γ: larger keeps the map shorter.
-    n_sampled : int, default=1024
-        Labels that a row is compared with in training: those alike to its own, and random ones.
-    idf : bool or "auto", default="auto"
+        one label: auto (row; repaired: node).
+    affinity : {"auto", "confusion", "centroid", "cooccurrence"}, optional
+        What says that labels are alike; see :class:`labelspace.models.LabelTree`: auto (confusion).
+    n_epochs : int, optional
+        Passes over the rows: 10.
+    learning_rate : float, optional
+        First step size, which AdaGrad makes smaller: 0.05 (0.5; repaired: 0.05).
+    decay : float, optional
+        γ: larger keeps the map shorter: 1e-6.
+    n_sampled : int, optional
+        Labels that a row is compared with in training, those alike to its own and random ones:
+        1,024 (all).
+    idf : bool or "auto", optional
         Whether features are weighted by inverse document frequency; "auto" does so where all are
-        whole numbers: 0-1 features or counts.
-    normalize : bool, default=True
-        Whether rows are scaled to length one.
+        whole numbers, 0-1 features or counts: auto (False).
+    normalize : bool, optional
+        Whether rows are scaled to length one: True (False).
+    settings : dict or LabelEmbeddingSettings, optional
+        The same, all at once; see
+        :class:`labelspace.models.label_trees.embedding_settings.LabelEmbeddingSettings`.
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are products in the
         space.
@@ -74,6 +100,8 @@ class LabelEmbedding(LabelRanker):
         The map.
     labels_ : ExactIndex
         The vectors of the labels that any row has, each with its bias.
+    settings_ : LabelEmbeddingSettings
+        The settings as preset and parameters have made them.
 
     Examples
     --------
@@ -84,27 +112,17 @@ class LabelEmbedding(LabelRanker):
     array(['red'], dtype='<U5')
     """
 
+    settings_type: ClassVar[type[Settings]] = LabelEmbeddingSettings
+    settings_: LabelEmbeddingSettings
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
-        "learning": [one_of("joint", "sequence")],
-        "dim": [whole()],
-        "slack": [one_of("auto", "row", "node")],
-        "affinity": [one_of("auto", *AFFINITIES)],
-        "n_epochs": [whole()],
-        "learning_rate": [real(0)],
-        "decay": [real(0, closed="left")],
-        "n_sampled": [whole(2)],
-        "idf": [FLAG, one_of("auto")],
-        "normalize": [FLAG],
-    }
-
-    tunable: ClassVar[Tunable] = {
-        "dim": (50, 100, 200),
-        "learning_rate": Span(0.02, 0.5),
-        "n_epochs": (10, 20, 40),
+        **{name: [*LabelEmbeddingSettings.rules[name], None] for name in _TURNED},
+        "preset": [one_of(*LabelEmbeddingSettings.presets)],
     }
 
     _schema: ClassVar[schema.Schema] = {
+        "settings_": schema.part("LabelEmbeddingSettings"),
         "rows_": schema.part("UnitRows", n_features="n_features"),
         "encoder_": schema.part("LinearEncoder", n_features="n_features", dim="dim"),
         "labels_": schema.part(
@@ -121,22 +139,25 @@ class LabelEmbedding(LabelRanker):
     def __init__(
         self,
         *,
-        learning: Literal["joint", "sequence"] = "joint",
-        dim: int = 100,
-        slack: Slack = "auto",
-        affinity: str = "auto",
-        n_epochs: int = 10,
-        learning_rate: float = 0.05,
-        decay: float = 1e-6,
-        n_sampled: int = 1024,
-        idf: bool | Literal["auto"] = "auto",
-        normalize: bool = True,
+        preset: str = "best",
+        learning: Literal["joint", "sequence"] | None = None,
+        dim: int | None = None,
+        slack: Slack | None = None,
+        affinity: str | None = None,
+        n_epochs: int | None = None,
+        learning_rate: float | None = None,
+        decay: float | None = None,
+        n_sampled: int | None = None,
+        idf: bool | Literal["auto"] | None = None,
+        normalize: bool | None = None,
+        settings: Mapping[str, Any] | LabelEmbeddingSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
         n_threads: int | None = None,
     ) -> None:
         super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.preset = preset
         self.learning = learning
         self.dim = dim
         self.slack = slack
@@ -147,23 +168,25 @@ class LabelEmbedding(LabelRanker):
         self.n_sampled = n_sampled
         self.idf = idf
         self.normalize = normalize
+        self.settings = settings
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31))
-        self.rows_ = UnitRows(idf=self.idf, norm=self.normalize).learn(X)
+        self.settings_ = told = self._resolved(X, Y)
+        self.rows_ = UnitRows(idf=told.idf, norm=told.normalize).learn(X)
         Z = self.rows_.encode(X)
         labels = np.flatnonzero(self.label_counts_)
         tree = flat_tree(labels, Y.shape[1])
-        alike = None
-        if self.learning == "sequence" or labels.size > self.n_sampled:
-            alike = label_affinity(Z, Y, self.affinity, n_threads=self.n_threads, seed=seed)
+        sequence, alike = told.learning == "sequence", None
+        if sequence or labels.size > told.n_sampled:
+            alike = label_affinity(Z, Y, told.affinity, n_threads=self.n_threads, seed=seed)
             alike = csr_matrix(alike[labels][:, labels])
         trained = train_node_embedding(
             Z,
             tree,
             tree.positive_nodes(Y),
-            self._settings(Y),
-            vectors=self._places(alike, seed) if self.learning == "sequence" else None,
+            self._training(Y),
+            vectors=self._places(alike, seed) if sequence else None,
             near=None if alike is None else _as_nodes(alike, tree),
             seed=seed,
         )
@@ -171,25 +194,18 @@ class LabelEmbedding(LabelRanker):
         keys = np.column_stack((trained.vectors, trained.biases))[1:]
         self.labels_ = ExactIndex(keys.astype(np.float32), labels)
 
-    def _settings(self, Y: csr_matrix) -> NodeEmbeddingSettings:
-        # The sequence has a constraint between pairs, without a margin, whatever labels rows have.
-        sequence = self.learning == "sequence"
-        return NodeEmbeddingSettings(
-            dim=self.dim,
-            each=not sequence and not slack_by_row(self.slack, Y),
-            margin=0.0 if sequence else 1.0,
-            squared=not sequence,
-            n_epochs=self.n_epochs,
-            learning_rate=self.learning_rate,
-            decay=self.decay,
-            n_sampled=self.n_sampled,
+    def _training(self, Y: csr_matrix) -> NodeEmbeddingSettings:
+        told = self.settings_
+        return NodeEmbeddingSettings.of(
+            told, sequence=told.learning == "sequence", by_row=slack_by_row(told.slack, Y)
         )
 
     def _places(self, alike: csr_matrix | None, seed: int) -> NDArray[np.float32]:
         """Return where eigenmaps put the labels, Vᵀ D V = I; the root, node 0, is nowhere."""
         assert alike is not None
-        places = laplacian_eigenmaps(alike, self.dim, seed)
-        return np.concatenate((np.zeros((1, self.dim), dtype=np.float32), places))
+        dim = self.settings_.dim
+        places = laplacian_eigenmaps(alike, dim, seed)
+        return np.concatenate((np.zeros((1, dim), dtype=np.float32), places))
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         Z = self.encoder_.encode(self.rows_.encode(X))

@@ -6,8 +6,10 @@ together, by margins between siblings with one slack for a row's whole way,
 
     min γ‖W‖² + (1/m) Σ_i ξ_i²   such that   (Wx_i)·V_r ≥ (Wx_i)·V_s + 1 − ξ_i,   ‖V_c‖ ≤ 1
 
-for siblings r, s on the way of row i, of which r holds its label and s does not. The tree is that
-of ``LabelTree``.
+for siblings r, s on the way of row i, of which r holds its label and s does not; or in a sequence
+of convex problems, as in ``LabelEmbedding``: first all V_c by Laplacian eigenmaps, where two nodes
+are as alike as their labels are together, then W with ‖Wx_i − V_r‖² ≤ ‖Wx_i − V_s‖² + ξ_i. The tree
+is that of ``LabelTree``.
 """
 
 from __future__ import annotations
@@ -15,44 +17,62 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace.encoders.linear import LinearEncoder
+from labelspace.graph.spectral import laplacian_eigenmaps
+from labelspace.graph.tree import Tree
+from labelspace.models.label_trees.affinity import label_affinity
+from labelspace.models.label_trees.embedding_settings import LabelEmbeddingTreeSettings
 from labelspace.models.label_trees.node_embedding import NodeEmbeddingSettings, train_node_embedding
-from labelspace.models.label_trees.settings import LabelEmbeddingTreeSettings
 from labelspace.models.label_trees.tree_ranker import Slack, TreeRanker, slack_by_row
-from labelspace.parameters import Settings, real, whole
+from labelspace.parameters import Settings
 from labelspace.search.tree_beam import DenseTreeIndex, TreeSearchResult
 from labelspace.store import schema
 
 _SHARPNESS = 3.0  # a margin of 1 is then a probability of 0.95
 
+# Settings that are parameters too, beside those of every tree.
+_TURNED = ("learning", "affinity", "dim", "n_epochs", "learning_rate")
+
 
 class LabelEmbeddingTree(TreeRanker):
     """A tree of labels whose nodes are vectors in a small space.
 
+    Parameters that are None take the value of the preset; the values of "best" are given first,
+    those of "paper" in brackets where they differ.
+
     Parameters
     ----------
-    dim : int, default=100
-        Dimensions of the space.
-    slack : {"auto", "row", "node"}, default="auto"
+    preset : {"best", "paper", "repaired"}, default="best"
+        "best" is what measures best; "paper" is the sequence of convex problems on a tree of single
+        labels, walked along the best child; "repaired" is the joint problem there, with a margin
+        and a slack for each child.
+    learning : {"joint", "sequence"}, optional
+        Whether map and vectors are learned together, or first the vectors of all nodes, by
+        Laplacian eigenmaps, and then the map, whatever ``slack`` says: joint (sequence).
+    dim : int, optional
+        Dimensions of the space: 100.
+    slack : {"auto", "row", "node"}, optional
         Whether a row has one slack for its whole way, as in the paper, or one for each child that
         it meets, which asks every child for a yes or no: better with several labels. "auto" takes
-        "row" if every row has one label.
-    idf : bool or "auto", default="auto"
+        "row" if every row has one label: auto (row; repaired: node).
+    idf : bool or "auto", optional
         Whether features are weighted by inverse document frequency; "auto" does so where all are
-        whole numbers: 0-1 features or counts.
+        whole numbers, 0-1 features or counts: auto (False).
     affinity, branching, leaf_size
         The tree; as in :class:`labelspace.models.LabelTree`.
-    beam : int, default=10
-        Nodes of each level that the walk keeps; 1 follows the best child alone.
-    n_epochs : int, default=10
-        Passes over the rows.
-    learning_rate : float, default=0.05
-        First step size; AdaGrad makes it smaller.
+    beam : int, optional
+        Nodes of each level that the walk keeps; 1 follows the best child alone: 10 (1).
+    n_epochs : int, optional
+        Passes over the rows: 10.
+    learning_rate : float, optional
+        First step size, which AdaGrad makes smaller: 0.05 (0.5; repaired: 0.05).
     settings : dict or LabelEmbeddingTreeSettings, optional
-        All else: ``max_depth``, ``balance``, ``decay``; see
-        :class:`labelspace.models.label_trees.settings.LabelEmbeddingTreeSettings`.
+        All else: ``max_depth``, ``balance``, ``normalize``, ``decay``; see
+        :class:`labelspace.models.label_trees.embedding_settings.LabelEmbeddingTreeSettings`.
     k, threshold, random_state, n_threads
         As in every estimator; scores are those of :class:`labelspace.models.LabelTree`.
 
@@ -61,7 +81,7 @@ class LabelEmbeddingTree(TreeRanker):
     tree_ : Tree
         The shape of the tree.
     settings_ : LabelEmbeddingTreeSettings
-        What was used of all else.
+        The settings as preset and parameters have made them.
     encoder_ : LinearEncoder
         The map.
     index_ : DenseTreeIndex
@@ -78,9 +98,7 @@ class LabelEmbeddingTree(TreeRanker):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TreeRanker._parameter_constraints,
-        "dim": [whole()],
-        "n_epochs": [whole()],
-        "learning_rate": [real(0)],
+        **{name: [*LabelEmbeddingTreeSettings.rules[name], None] for name in _TURNED},
     }
     settings_type: ClassVar[type[Settings]] = LabelEmbeddingTreeSettings
     settings_: LabelEmbeddingTreeSettings
@@ -94,15 +112,17 @@ class LabelEmbeddingTree(TreeRanker):
     def __init__(
         self,
         *,
-        dim: int = 100,
-        slack: Slack = "auto",
-        idf: bool | Literal["auto"] = "auto",
-        affinity: str = "auto",
-        branching: int = 16,
-        leaf_size: int = 64,
-        beam: int = 10,
-        n_epochs: int = 10,
-        learning_rate: float = 0.05,
+        preset: str = "best",
+        learning: Literal["joint", "sequence"] | None = None,
+        dim: int | None = None,
+        slack: Slack | None = None,
+        idf: bool | Literal["auto"] | None = None,
+        affinity: str | None = None,
+        branching: int | None = None,
+        leaf_size: int | None = None,
+        beam: int | None = None,
+        n_epochs: int | None = None,
+        learning_rate: float | None = None,
         settings: Mapping[str, Any] | LabelEmbeddingTreeSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
@@ -110,6 +130,8 @@ class LabelEmbeddingTree(TreeRanker):
         n_threads: int | None = None,
     ) -> None:
         super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.preset = preset
+        self.learning = learning
         self.dim = dim
         self.slack = slack
         self.idf = idf
@@ -121,27 +143,40 @@ class LabelEmbeddingTree(TreeRanker):
         self.learning_rate = learning_rate
         self.settings = settings
 
+    def _learn_tree(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
+        return self._spectral_tree(Z, Y, self.settings_.affinity, seed)
+
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         Z, seed = self._begin(X, Y)
-        each = not slack_by_row(self.slack, Y)
-        settings = NodeEmbeddingSettings(
-            dim=self.dim,
-            each=each,
-            n_epochs=self.n_epochs,
-            learning_rate=self.learning_rate,
-            decay=self.settings_.decay,
+        told = self.settings_
+        sequence = told.learning == "sequence"
+        settings = NodeEmbeddingSettings.of(
+            told, sequence=sequence, by_row=slack_by_row(told.slack, Y)
         )
         trained = train_node_embedding(
-            Z, self.tree_, self.tree_.positive_nodes(Y), settings, seed=seed
+            Z,
+            self.tree_,
+            self.tree_.positive_nodes(Y),
+            settings,
+            vectors=self._places(Z, Y, seed) if sequence else None,
+            seed=seed,
         )
         self.encoder_ = LinearEncoder(trained.weights)
         self.index_ = DenseTreeIndex(
             self.tree_,
             trained.vectors,
             trained.biases,
-            link="logistic" if each else "softmax",
+            link="logistic" if settings.each else "softmax",
             sharpness=_SHARPNESS,
         )
+
+    def _places(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> NDArray[np.float32]:
+        """Return where eigenmaps put the nodes, which are alike as far as their labels are."""
+        told = self.settings_
+        kind = "centroid" if told.affinity == "random" else told.affinity
+        alike = label_affinity(Z, Y, kind, n_threads=self.n_threads, seed=seed)
+        held = self.tree_.membership()
+        return laplacian_eigenmaps(csr_matrix(held.T @ alike @ held), told.dim, seed)
 
     def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> TreeSearchResult:
         return self.index_.search(self.encoder_.encode(Z), k, beam)

@@ -19,55 +19,56 @@ from typing import Any, ClassVar, Literal
 
 from scipy.sparse import csr_matrix
 
-from labelspace.linear.node_classifiers import train_node_classifiers
-from labelspace.linear.squared_hinge import train_squared_hinge
-from labelspace.models.label_trees.one_slack import train_one_slack
-from labelspace.models.label_trees.settings import LabelTreeSettings, TreeSettings
-from labelspace.models.label_trees.tree_ranker import Slack, TreeRanker, slack_by_row
-from labelspace.parameters import Settings, one_of, real, whole
-from labelspace.search.tree_beam import TreeIndex, TreeSearchResult
-from labelspace.selection import best_of
+from labelspace.graph.tree import Tree
+from labelspace.models.label_trees.predictor_tree import PREDICTORS_TURNED, PredictorTree
+from labelspace.models.label_trees.settings import LabelTreeSettings
+from labelspace.models.label_trees.tree_ranker import Slack
+from labelspace.parameters import Settings
 from labelspace.store import schema
-from labelspace.topk import TopK
 
-# What turns margins into probabilities. A yes or no is 0.95 at a margin of 1. Among siblings it
-# takes more: softmax adds up all that lose, and many small ones would outweigh the winner.
-_SHARPNESS = {"logistic": 3.0, "softmax": 8.0}
+_TURNED = ("relaxation", "affinity", *PREDICTORS_TURNED)
 
 
-class LabelTree(TreeRanker):
+class LabelTree(PredictorTree):
     """A tree of labels with a linear predictor at each node.
+
+    Parameters that are None take the value of the preset; the values of "best" are given first,
+    those of "paper" in brackets where they differ.
 
     Parameters
     ----------
-    relaxation : {1, 2}, default=2
+    preset : {"best", "paper", "repaired"}, default="best"
+        "best" is what measures best; "paper" is a tree of single labels from confusions, with one
+        slack for a row's whole way, and a walk along the best child. "repaired" has a slack for
+        each child, which rows with several labels need.
+    relaxation : {1, 2}, optional
         1: each node learns by itself to tell its rows from all others. 2: margins between
-        siblings, so that a node only sees the rows that come to its parent.
-    slack : {"auto", "row", "node"}, default="auto"
+        siblings, so that a node only sees the rows that come to its parent: 2.
+    slack : {"auto", "row", "node"}, optional
         Whether relaxation 2 has one slack for a row's whole way, as in the paper, or one for each
         child that it meets, which asks every child for a yes or no: better with several labels.
-        "auto" takes "row" if every row has one label.
-    affinity : {"auto", "confusion", "centroid", "cooccurrence", "random"}, default="auto"
+        "auto" takes "row" if every row has one label: auto (row; repaired: node).
+    affinity : {"auto", "confusion", "centroid", "cooccurrence", "random"}, optional
         What says that labels are alike. "confusion" trains one-vs-all classifiers first; "auto"
         does so up to 200 labels, and beyond takes the "centroid" of each label's rows. "random"
-        makes a random tree.
-    branching : int, default=16
-        Children of a node at most.
-    leaf_size : int, default=64
-        A node with at most so many labels has them as its children: no more splits.
-    beam : int, default=10
-        Nodes of each level that the walk keeps; 1 follows the best child alone.
-    C : float or "auto", default="auto"
+        makes a random tree: auto (confusion).
+    branching : int, optional
+        Children of a node at most: 16.
+    leaf_size : int, optional
+        A node with at most so many labels has them as its children, no more splits: 64 (1).
+    beam : int, optional
+        Nodes of each level that the walk keeps; 1 follows the best child alone: 10 (1).
+    C : float or "auto", optional
         Weight of the training error against the length of the weights: larger fits closer.
         "auto" tries 0.4, for labels that people give freely, and 1.0, for clear-cut ones, on a
-        sample of 5,000 rows, and takes what ranks a held-out fifth of it better.
-    min_weight : float, default=0.05
-        Weights closer to zero are cut.
-    idf : bool or "auto", default="auto"
+        sample of 5,000 rows, and takes what ranks a held-out fifth of it better: auto.
+    min_weight : float, optional
+        Weights closer to zero are cut: 0.05 (0).
+    idf : bool or "auto", optional
         Whether features are weighted by inverse document frequency; "auto" does so where all are
-        whole numbers: 0-1 features or counts.
+        whole numbers, 0-1 features or counts: auto (False).
     settings : dict or LabelTreeSettings, optional
-        All else: ``max_depth``, ``balance``, ``tol``, ``max_iter``; see
+        All else: ``max_depth``, ``balance``, ``normalize``, ``loss``, ``tol``, ``max_iter``; see
         :class:`labelspace.models.label_trees.settings.LabelTreeSettings`.
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are products of
@@ -80,7 +81,7 @@ class LabelTree(TreeRanker):
     index_ : TreeIndex
         Its predictors, ready to be walked.
     settings_ : LabelTreeSettings
-        What was used of all else.
+        The settings as preset and parameters have made them.
     C_ : float
         The C that was used.
     n_iter_ : int
@@ -98,42 +99,35 @@ class LabelTree(TreeRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **TreeRanker._parameter_constraints,
-        "relaxation": [whole(1, 2)],
-        "C": [real(0), one_of("auto")],
-        "min_weight": [real(0, closed="left")],
+        **PredictorTree._parameter_constraints,
+        **{name: [*LabelTreeSettings.rules[name], None] for name in _TURNED},
     }
     settings_type: ClassVar[type[Settings]] = LabelTreeSettings
     settings_: LabelTreeSettings
 
-    _schema: ClassVar[schema.Schema] = {
-        "settings_": schema.part("LabelTreeSettings", "BalancedLabelTreeSettings"),
-        "index_": schema.part(
-            "TreeIndex", n_labels="n_labels", features_end=schema.up_to("n_features")
-        ),
-        "C_": schema.number(0),
-        "n_iter_": schema.integer(),
-    }
+    _schema: ClassVar[schema.Schema] = {"settings_": schema.part("LabelTreeSettings")}
 
     def __init__(
         self,
         *,
-        relaxation: int = 2,
-        slack: Slack = "auto",
-        affinity: str = "auto",
-        branching: int = 16,
-        leaf_size: int = 64,
-        beam: int = 10,
-        C: float | Literal["auto"] = "auto",
-        min_weight: float = 0.05,
-        idf: bool | Literal["auto"] = "auto",
-        settings: Mapping[str, Any] | TreeSettings | None = None,
+        preset: str = "best",
+        relaxation: int | None = None,
+        slack: Slack | None = None,
+        affinity: str | None = None,
+        branching: int | None = None,
+        leaf_size: int | None = None,
+        beam: int | None = None,
+        C: float | Literal["auto"] | None = None,
+        min_weight: float | None = None,
+        idf: bool | Literal["auto"] | None = None,
+        settings: Mapping[str, Any] | LabelTreeSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
         n_threads: int | None = None,
     ) -> None:
         super().__init__(k=k, threshold=threshold, random_state=random_state, n_threads=n_threads)
+        self.preset = preset
         self.relaxation = relaxation
         self.slack = slack
         self.affinity = affinity
@@ -145,43 +139,9 @@ class LabelTree(TreeRanker):
         self.idf = idf
         self.settings = settings
 
-    def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        Z, seed = self._begin(X, Y)
-        by_row = self.relaxation == 2 and slack_by_row(self.slack, Y)
-        self.C_ = self._best_C(Z, Y, by_row, seed) if self.C == "auto" else float(self.C)
-        self.index_, self.n_iter_ = self._train(Z, Y, self.C_, by_row, seed)
+    @property
+    def _relaxation(self) -> int:
+        return self.settings_.relaxation
 
-    def _best_C(self, Z: csr_matrix, Y: csr_matrix, by_row: bool, seed: int) -> float:
-        def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
-            return self._train(Z, Y, C, by_row, seed)[0].search(Z_new, k, self.beam).top
-
-        return best_of((1.0, 0.4), answer, Z, Y, seed=seed).choice
-
-    def _train(
-        self, Z: csr_matrix, Y: csr_matrix, C: float, by_row: bool, seed: int
-    ) -> tuple[TreeIndex, int]:
-        """Return the tree with predictors, and the passes that it took to learn them."""
-        right = self.tree_.positive_nodes(Y)
-        common: dict[str, Any] = {
-            "C": C,
-            "tol": self.settings_.tol,
-            "max_iter": self.settings_.max_iter,
-            "min_weight": self.min_weight,
-            "seed": seed,
-        }
-        if self.relaxation == 1:
-            trained = train_squared_hinge(Z, right, n_threads=self.n_threads, **common)
-        elif by_row:
-            trained = train_one_slack(Z, self.tree_, right, **common)
-        else:
-            trained = train_node_classifiers(
-                Z, self.tree_, right, n_threads=self.n_threads, **common
-            )
-        link = "softmax" if by_row else "logistic"
-        index = TreeIndex(
-            self.tree_, trained.weights, trained.biases, link=link, sharpness=_SHARPNESS[link]
-        )
-        return index, trained.n_iter
-
-    def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> TreeSearchResult:
-        return self.index_.search(Z, k, beam)
+    def _learn_tree(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
+        return self._spectral_tree(Z, Y, self.settings_.affinity, seed)

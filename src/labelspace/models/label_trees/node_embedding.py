@@ -21,7 +21,7 @@ is that of the scores z·V_c − ½‖V_c‖².
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,24 @@ class NodeEmbeddingSettings:
     n_sampled: int = 256
     margin: float = 1.0
     squared: bool = True
+
+    @classmethod
+    def of(cls, told: Any, *, sequence: bool, by_row: bool) -> NodeEmbeddingSettings:
+        """Return how to learn by a method's settings.
+
+        The sequence has a constraint between pairs, without a margin, whatever labels rows have.
+        """
+        n_sampled = getattr(told, "n_sampled", None)
+        return cls(
+            dim=told.dim,
+            each=not sequence and not by_row,
+            n_epochs=told.n_epochs,
+            learning_rate=told.learning_rate,
+            decay=told.decay,
+            n_sampled=cls.n_sampled if n_sampled is None else n_sampled,
+            margin=0.0 if sequence else 1.0,
+            squared=not sequence,
+        )
 
 
 class NodeEmbedding(NamedTuple):

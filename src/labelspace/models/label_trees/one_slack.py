@@ -6,7 +6,9 @@ way from the root,
     min_w  ½ Σ_c ‖w_c‖² + C Σ_i ξ_i²   such that   w_r·x_i ≥ w_s·x_i + 1 − ξ_i
 
 for all siblings r, s of which r is right for row i and s is wrong. Its dual has a variable for
-each such pair; rows take turns, and a row raises the pairs that it violates most.
+each such pair; rows take turns, and a row raises the pairs that it violates most. Where slacks
+count as they are, C Σ_i ξ_i, a row's variables add up to C at most, and a row moves them towards
+the pair that it violates most, by as much as is best (Frank and Wolfe's steps, block by block).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ def train_one_slack(
     positive: csr_matrix,
     *,
     C: float = 1.0,
+    squared: bool = True,
     tol: float = 0.1,
     max_iter: int = 20,
     min_weight: float = 0.0,
@@ -37,6 +40,8 @@ def train_one_slack(
     ----------
     X, tree, positive, C, min_weight, seed
         As in :func:`labelspace.linear.node_classifiers.train_node_classifiers`.
+    squared : bool
+        Whether a slack counts by its square, or as it is.
     max_iter : int
         Passes over all rows at most; ends sooner once no row violates by more than ``tol``.
     """
@@ -56,6 +61,7 @@ def train_one_slack(
         *ways,
         *blocks,
         float(C),
+        squared,
         np.float32(tol),
         max_iter,
         seed,

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.graph.tree import Tree
-from labelspace.models.label_trees.affinity import AFFINITIES
 from labelspace.models.label_trees.settings import TreeSettings
 from labelspace.models.label_trees.spectral_tree import TreeShape, learn_tree
-from labelspace.parameters import FLAG, one_of, whole
+from labelspace.parameters import one_of
 from labelspace.search.tree_beam import TreeSearchResult
 from labelspace.store import schema
 from labelspace.threads import in_blocks
@@ -25,25 +24,19 @@ from labelspace.topk import TopK
 
 Slack = Literal["auto", "row", "node"]
 
+# Settings of every tree that are parameters too.
+TURNED = ("slack", "branching", "leaf_size", "beam", "idf")
+
 
 class TreeRanker(LabelRanker, ABC):
     """An estimator that learns a tree of labels and answers by walking it."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LabelRanker._parameter_constraints,
-        "slack": [one_of("auto", "row", "node")],
-        "affinity": [one_of("auto", "random", *AFFINITIES)],
-        "branching": [whole(2)],
-        "leaf_size": [whole()],
-        "beam": [whole()],
-        "idf": [FLAG, one_of("auto")],
+        **{name: [*TreeSettings.rules[name], None] for name in TURNED},
+        "preset": [one_of(*TreeSettings.presets)],
     }
-    slack: Slack
-    affinity: str
-    branching: int
-    leaf_size: int
-    beam: int
-    idf: bool | Literal["auto"]
+    beam: int | None
     settings_: TreeSettings
     rows_: UnitRows
     tree_: Tree
@@ -57,15 +50,19 @@ class TreeRanker(LabelRanker, ABC):
         """Settle the settings and learn the tree; return rows of length one, and a seed."""
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.settings_ = self._resolved(X, Y)
-        self.rows_ = UnitRows(idf=self.idf, norm=self.settings_.normalize).learn(X)
+        self.rows_ = UnitRows(idf=self.settings_.idf, norm=self.settings_.normalize).learn(X)
         Z = self.rows_.encode(X)
         self.tree_ = self._learn_tree(Z, Y, seed)
         return Z, seed
 
+    @abstractmethod
     def _learn_tree(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Tree:
+        """Return a tree of the labels that any row has."""
+
+    def _spectral_tree(self, Z: csr_matrix, Y: csr_matrix, affinity: str, seed: int) -> Tree:
         told = self.settings_
-        shape = TreeShape(self.branching, self.leaf_size, told.max_depth, told.balance)
-        return learn_tree(Z, Y, shape, self.affinity, n_threads=self.n_threads, seed=seed)
+        shape = TreeShape(told.branching, told.leaf_size, told.max_depth, told.balance)
+        return learn_tree(Z, Y, shape, affinity, n_threads=self.n_threads, seed=seed)
 
     @abstractmethod
     def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> TreeSearchResult:
@@ -78,7 +75,12 @@ class TreeRanker(LabelRanker, ABC):
         return TreeSearchResult.stack(in_blocks(answer, self.rows_.encode(X), self.n_threads))
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
-        return self._walk(X, k, self.beam).top
+        return self._walk(X, k, self._beam).top
+
+    @property
+    def _beam(self) -> int:
+        """Nodes of each level to keep: as it is told now, which may be after learning."""
+        return self.settings_.beam if self.beam is None else self.beam
 
     def tree_loss(self, X: Any, y: Any) -> float:
         """Return the share of rows whose walk along the best children goes wrong."""
@@ -92,10 +94,10 @@ class TreeRanker(LabelRanker, ABC):
         Where rows are mapped into a small space first, these are products of short vectors.
         """
         check_is_fitted(self, "_labels")
-        return self._walk(self._checked(X, reset=False), self._asked(k), self.beam).n_products
+        return self._walk(self._checked(X, reset=False), self._asked(k), self._beam).n_products
 
 
-def slack_by_row(slack: Slack, Y: csr_matrix) -> bool:
+def slack_by_row(slack: str, Y: csr_matrix) -> bool:
     """Tell whether a row has one slack for its whole way: "auto" says so if all have one label."""
     if slack == "auto":
         return bool(np.all(np.diff(Y.indptr) <= 1))
