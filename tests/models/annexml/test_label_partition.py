@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.graph.label_knn import label_knn
+from labelspace.models.annexml import _partition_kernels as kernels
 from labelspace.models.annexml.label_partition import balanced, learn_partition
 from tests.planted import planted_corpus
 
@@ -52,3 +54,37 @@ def test_balanced_parts_have_room_for_their_share_only() -> None:
     sizes = np.bincount(balanced(scores, slack=0.1), minlength=7)
     assert sizes.sum() == 1000
     assert sizes.max() <= np.ceil(1.1 * 1000 / 7)
+
+
+def test_a_step_pulls_a_neighbour_in_and_drives_another_row_out() -> None:
+    # max Σ_j log σ(w_c·x_j) + Σ_n log σ(−w_c·x_n) − λ‖w‖₁, by FTRL-proximal: g = ∂/∂w, n ← n + g²,
+    # z ← z + g + (√n_new − √n_old)/η w, w = 0 if |z| ≤ λ, else η (z − sign(z) λ) / √n
+    rate, penalty = 0.1, 0.5
+    X = csr_matrix(np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 1.0, 3.0]], dtype=np.float32))
+    w = np.array([[0.4, -1.0], [0.3, 0.0], [0.0, 0.0]])
+    z = np.where(w != 0, w / rate + np.sign(w) * penalty, 0.0)
+    state = np.stack((w, z, np.ones_like(w)), axis=2).astype(np.float32)
+    kernels.partition_epoch(
+        X.indptr,
+        X.indices,
+        X.data,
+        np.array([[1], [-1], [-1]], dtype=np.int32),
+        np.array([0]),  # of part 0, since 0.4 is more than -1
+        np.array([[2]]),
+        np.float32(rate),
+        np.float32(penalty),
+        state,
+    )
+    n = np.ones(3)
+    w, z = w[:, 0].copy(), z[:, 0].copy()
+    for row, inside in ((1, True), (2, False)):
+        x = X[row].toarray().ravel().astype(float)
+        chance = 1 / (1 + np.exp(-w @ x))
+        for at in np.flatnonzero(x):
+            g = ((1 - chance) if inside else -chance) * x[at]
+            z[at] += g + (np.sqrt(n[at] + g**2) - np.sqrt(n[at])) / rate * w[at]
+            n[at] += g**2
+            pulled = rate * (z[at] - np.sign(z[at]) * penalty) / np.sqrt(n[at])
+            w[at] = 0.0 if abs(z[at]) <= penalty else pulled
+    assert state[:, 0, kernels.WEIGHT] == pytest.approx(w, abs=1e-5)
+    assert state[:, 1, kernels.WEIGHT] == pytest.approx([-1.0, 0.0, 0.0])

@@ -7,7 +7,7 @@ import numpy as np
 from labelspace.compiling import njit
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def pair_epoch(indptr, indices, data, neighbors, order, others, gamma, learning_rate, V, squares):
     """Visit rows once: pull the neighbours of each towards it, push as many others away.
 
@@ -71,7 +71,7 @@ def pair_weights(cosines, gamma, weights):
             weights[n] -= gamma * t / (np.float32(1.0) + total)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def _encode(indptr, indices, data, row, V, z):
     z[:] = 0.0
     for at in range(indptr[row], indptr[row + 1]):
@@ -81,7 +81,7 @@ def _encode(indptr, indices, data, row, V, z):
             z[place] += value * weight[place]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def _ascend(indptr, indices, data, row, step, learning_rate, V, squares):
     """One AdaGrad step, with a step size for each weight."""
     for at in range(indptr[row], indptr[row + 1]):

@@ -59,8 +59,8 @@ def learn_partition(
     rng = np.random.default_rng(seed)
     W = random_rows(X, n_parts, rng)
     # FTRL derives weights from sums of gradients: these are the sums of which W is the outcome.
-    sums = np.where(W != 0, W / learning_rate + np.sign(W) * l1, 0.0).astype(np.float32)
-    squares = np.ones_like(W)
+    sums = np.where(W != 0, W / learning_rate + np.sign(W) * l1, 0.0)
+    state = np.stack((W, sums, np.ones_like(W)), axis=2).astype(np.float32)
     usable = np.flatnonzero((graph.n_neighbors > 0) & (np.diff(X.indptr) > 0))
     for _ in range(n_epochs):
         kernels.partition_epoch(
@@ -72,8 +72,6 @@ def learn_partition(
             rng.integers(X.shape[0], size=(usable.size, graph.neighbors.shape[1])),
             np.float32(learning_rate),
             np.float32(l1),
-            W,
-            sums,
-            squares,
+            state,
         )
-    return Partition(csr_matrix(W))
+    return Partition(csr_matrix(state[:, :, kernels.WEIGHT]))
