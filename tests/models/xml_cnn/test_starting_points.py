@@ -48,4 +48,4 @@ def test_a_standardised_layer_hears_each_answer_alike() -> None:
     heard = pooled @ weights + biases
     assert np.abs(heard.mean(axis=0)).max() < 1e-3
     assert 0.85 < heard[:, 1:].std() < 1.0  # the first hardly answers, and is not blown up
-    assert heard[:, 0].std() < 0.2
+    assert heard[:, 0].std() < 0.5

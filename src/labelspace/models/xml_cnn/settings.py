@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from labelspace.parameters import CorpusShape, Rules, Settings, Span, Tunable, real, whole
+from labelspace.parameters import CorpusShape, Rules, Settings, Span, Tunable, one_of, real, whole
 
 if TYPE_CHECKING:
     from labelspace.deep.loop import DeepSettings
@@ -21,6 +21,9 @@ class XMLCNNSettings(Settings):
         Words of a row that are read, from its beginning: 300 (500).
     dim : int
         Length of word vectors: 128 (300).
+    word_start : {"labels", "random"}
+        Where word vectors begin: by the labels that words come with, or at random: labels
+        (random).
     widths : sequence of int
         Words under a filter: 1, 2 and 4 (2, 4 and 8).
     n_filters : int
@@ -42,13 +45,14 @@ class XMLCNNSettings(Settings):
     batch_size : int
         Rows in a step: 64 (128).
     learning_rate : float
-        First step size of filters and bottleneck: 0.001 (0.001).
+        First step size of filters and bottleneck: 0.0004 (0.001).
     row_learning_rate : float
-        First step size of word and label vectors: 0.006 (0.001).
+        First step size of word and label vectors: 0.002 (0.001).
     """
 
     max_words: int = 300
     dim: int = 128
+    word_start: str = "labels"
     widths: tuple[int, ...] = (1, 2, 4)
     n_filters: int = 128
     n_parts: int = 4
@@ -59,12 +63,13 @@ class XMLCNNSettings(Settings):
     n_epochs: int = 8
     min_steps: int = 300
     batch_size: int = 64
-    learning_rate: float = 1e-3
-    row_learning_rate: float = 6e-3
+    learning_rate: float = 4e-4
+    row_learning_rate: float = 2e-3
 
     rules: ClassVar[Rules] = {
         "max_words": [whole()],
         "dim": [whole()],
+        "word_start": [one_of("labels", "random")],
         "widths": [tuple, list],
         "n_filters": [whole()],
         "n_parts": [whole()],
@@ -78,7 +83,7 @@ class XMLCNNSettings(Settings):
         "learning_rate": [real(0)],
         "row_learning_rate": [real(0)],
     }
-    tunable: ClassVar[Tunable] = {"dropout": (0.2, 0.5), "learning_rate": Span(3e-4, 3e-3)}
+    tunable: ClassVar[Tunable] = {"dropout": (0.2, 0.5), "learning_rate": Span(1e-4, 1e-3)}
 
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> XMLCNNSettings:
@@ -87,6 +92,7 @@ class XMLCNNSettings(Settings):
             return cls(
                 max_words=500,
                 dim=300,
+                word_start="random",
                 widths=(2, 4, 8),
                 n_parts=8,
                 dropout=0.5,
@@ -95,6 +101,7 @@ class XMLCNNSettings(Settings):
                 n_epochs=20,
                 min_steps=0,
                 batch_size=128,
+                learning_rate=1e-3,
                 row_learning_rate=1e-3,
             )
         return cls()

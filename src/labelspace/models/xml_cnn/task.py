@@ -25,9 +25,12 @@ from labelspace.models.xml_cnn import _convolution_kernels as kernels
 from labelspace.models.xml_cnn.convolutions import WordConvolutions, pooled_answers
 from labelspace.models.xml_cnn.row_words import RowWords
 from labelspace.models.xml_cnn.settings import XMLCNNSettings
+from labelspace.models.xml_cnn.starting_points import label_directions, standardised
 from labelspace.topk import topk_dense
 
 _BLOCK = 256
+# Rows whose answers say how the bottleneck begins.
+_FIRST_ROWS = 512
 
 
 class XMLCNNTask(DeepTask):
@@ -89,13 +92,34 @@ class XMLCNNTask(DeepTask):
                 "hidden_biases": nn.Parameter(torch.zeros(told.hidden)),
             }
         )
-        self.words = RowTable(drawn(n_words, told.dim, scale=told.dim**-0.5))
+        vectors = drawn(n_words, told.dim, scale=told.dim**-0.5)
+        if told.word_start == "labels":
+            vectors = torch.from_numpy(label_directions(rows, Y, n_words, told.dim, rng))
+        self.words = RowTable(vectors)
         self.labels = RowTable(drawn(Y.shape[1], told.hidden, scale=told.hidden**-0.5))
         counts = np.bincount(Y.indices, minlength=Y.shape[1])
         share = (counts + 0.5) / (Y.shape[0] + 1.0)
         biases = np.log(share / (1.0 - share)).astype(np.float32)
         self.biases = RowTable(torch.from_numpy(biases)[:, None])
         self.tables = {"words": self.words, "labels": self.labels, "biases": self.biases}
+        self._standardise()
+
+    @torch.no_grad()
+    def _standardise(self) -> None:
+        """Let the bottleneck begin with answers of mean 0 and deviation 1."""
+        some = self.rows.of_rows(np.arange(min(self.rows.n_rows, _FIRST_ROWS)))
+        if not some.n_rows:
+            return
+        words, numbers = np.unique(some.words, return_inverse=True)
+        said = self.words.values[torch.from_numpy(words.astype(np.int64))] @ self.parts["filters"]
+        pooled, _ = pooled_answers(
+            *(some._replace(words=numbers.astype(np.int32)), said.numpy(), self.widths),
+            *(self.parts["filter_biases"].numpy(), self.n_parts, self.part_length),
+        )
+        hidden = self.parts["hidden"]
+        weights, biases = standardised(pooled.reshape(some.n_rows, -1), hidden.numpy())
+        hidden.copy_(torch.from_numpy(weights))
+        self.parts["hidden_biases"].copy_(torch.from_numpy(biases))
 
     def loss(self, rows: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Tensor]:
         told, parts = self.settings, self.parts
