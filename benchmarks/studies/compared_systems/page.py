@@ -48,6 +48,7 @@ def tables(lines: list[Measured]) -> dict[str, str]:
             for method in PARTS
         ),
         "scale": _scale(select(lines, part="scale")),
+        "text": _text(select(lines, part="text")),
     }
 
 
@@ -99,6 +100,25 @@ def _scale(lines: list[Measured]) -> str:
         ]
         for method in AT_SCALE
         for line in select(lines, variant=method)
+    ]
+    return markdown(columns, rows)
+
+
+def _text(lines: list[Measured]) -> str:
+    columns = ["method", "corpus", "P@1/3/5", "nDCG@5", "training, CPU s", "peak memory", "model"]
+    columns += ["predict ms/row"]
+    rows = [
+        [
+            f"`{line.variant}`",
+            line.corpus,
+            precisions(line.figures, 2),
+            f"{line.figures['nDCG@5']:.2f}",
+            f"{line.figures['train_cpu_s']:,.0f}",
+            f"{line.figures['peak_mib'] / 1024:.1f} GiB",
+            f"{line.figures['model_mib']:,.0f} MiB",
+            f"{line.figures['batch_cpu_ms']:.2g}",
+        ]
+        for line in lines
     ]
     return markdown(columns, rows)
 

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks import measure
+from benchmarks.corpora import data_home
 from benchmarks.measure import Stopwatch
 from benchmarks.speed import batch_speed
 from benchmarks.studies.compared_systems import page, variants
 from benchmarks.studies.source import Source, Split
 from benchmarks.studies.study import Figures, Part, Study, Trial
 from benchmarks.studies.told import changed
+from labelspace import Tagger
+from labelspace.data import read_corpus
 from labelspace.data.samples.synthetic import SyntheticCorpus
 from labelspace.metrics import evaluate
 from labelspace.models import make
@@ -62,6 +65,28 @@ def at_scale(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     yield trial, figures | _asked(model, split)
 
 
+def from_text(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Train on all training texts and ask about the test texts."""
+    train, test = (
+        read_corpus(data_home() / trial.corpus / f"{part}.tsv.xz") for part in ("train", "test")
+    )
+    train, test = (one.take(np.arange(source.n_rows or len(one))) for one in (train, test))
+    tagger = Tagger(trial.variant, random_state=trial.seed, **trial.parameters)
+    with Stopwatch() as watch:
+        tagger.fit(train.texts, train.Y)
+    figures = {"train_cpu_s": watch.cpu_s, "train_wall_s": watch.wall_s}
+    figures |= {"n_rows": len(train), "n_labels": train.Y.shape[1]}
+    figures |= {"peak_mib": measure.peak_rss_mib()}
+    with tempfile.TemporaryDirectory() as folder:
+        tagger.save(Path(folder) / "model")
+        figures["model_mib"] = measure.folder_mib(Path(folder) / "model")
+    with Stopwatch() as watch:
+        found = tagger.evaluate(test.texts, test.Y)
+    figures["batch_cpu_ms"] = 1000.0 * watch.cpu_s / len(test)
+    names = [f"{name}@{k}" for name in ("P", "PSP", "nDCG") for k in (1, 3, 5)]
+    yield trial, figures | {name: found[name] for name in names}
+
+
 def _trained(trial: Trial, split: Split) -> tuple[Any, Figures]:
     model: Any = make(trial.variant, random_state=trial.seed, n_threads=1, **trial.parameters)
     with Stopwatch() as watch:
@@ -86,6 +111,7 @@ STUDY = Study(
             at_scale,
             own_process=True,
         ),
+        "text": Part([Trial("text", "eurlex57k", "xml-cnn")], from_text, own_process=True),
     },
     page.PAGE,
     page.tables,
