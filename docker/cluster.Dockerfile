@@ -21,7 +21,10 @@ RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && \
     rm -rf /var/lib/apt/lists/* && useradd --create-home --uid 1000 labelspace && \
     mkdir /work && chown labelspace /work
 COPY --from=built /opt/labelspace /opt/labelspace
+# Machine code for any CPU of the architecture: what is compiled here is found again elsewhere.
+ARG NUMBA_CPU_NAME=generic
 ENV PATH=/opt/labelspace/bin:$PATH \
+    NUMBA_CPU_NAME=${NUMBA_CPU_NAME} \
     NUMBA_CACHE_DIR=/home/labelspace/.cache/kernels \
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
     RAY_AUTH_MODE=token RAY_USAGE_STATS_ENABLED=0
