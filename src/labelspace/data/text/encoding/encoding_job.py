@@ -15,7 +15,8 @@ from labelspace.data.text.encoding.text_encoder import TextEncoder, unit_rows
 from labelspace.data.text.encoding.vector_cache import VectorCache, cache_for
 from labelspace.errors import DataError
 
-BATCH = 64  # texts that an encoder is given at a time
+BATCH = 64  # texts that an encoder is given at a time, at least
+BATCHES = 4  # for each thread: few, since encoders gain by texts that they have together
 BLOCK = 2048  # texts whose vectors are looked up, and kept, together
 FEWEST_KEPT = 64  # fewer are encoded again in less time than it takes to look them up
 
@@ -138,6 +139,7 @@ class EncodingJob:
         if n_threads == 1 or len(texts) < 2 * BATCH:
             with threads.limit(1):
                 return encode(texts)
-        batches = [texts[first : first + BATCH] for first in range(0, len(texts), BATCH)]
+        size = max(BATCH, -(-len(texts) // (BATCHES * n_threads)))
+        batches = [texts[first : first + size] for first in range(0, len(texts), size)]
         with threads.limit(1), ThreadPoolExecutor(n_threads) as pool:
             return np.concatenate(list(pool.map(encode, batches)))

