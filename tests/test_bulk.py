@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,16 @@ def test_features_are_refused(model, tmp_path) -> None:
     source.write_text("1 2 2\n0 0:1.0 1:2.0\n")
     with pytest.raises(DataError, match="holds features"):
         tag(model, source, tmp_path / "out")
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[" * 100_000, None])
+def test_a_damaged_note_of_the_job_is_not_mixed_with(content, model, tmp_path) -> None:
+    source, out = tmp_path / "big.jsonl", tmp_path / "out"
+    source.write_text("\n".join(lines()) + "\n")
+    out.mkdir()
+    if content is None:
+        os.mkfifo(out / "job.json")
+    else:
+        (out / "job.json").write_bytes(content)
+    with pytest.raises(DataError, match="give an empty folder"):
+        tag(model, source, out)

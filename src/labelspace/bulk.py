@@ -186,12 +186,22 @@ def _check_folder(out: Path, made_of: dict[str, Any]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     about = _about(made_of)
     mark = out / "job.json"
-    if mark.exists() and json.loads(mark.read_text()) != about:
+    if not mark.exists():
+        _put(mark, json.dumps(about, ensure_ascii=False))
+    elif _said(mark) != about:
         raise DataError(
             f"{out} has parts of another model, file or choice of labels: give an empty folder."
         )
-    if not mark.exists():
-        _put(mark, json.dumps(about, ensure_ascii=False))
+
+
+def _said(mark: Path) -> Any:
+    """Return what the parts of a folder are of; None if that cannot be told."""
+    if not mark.is_file():  # a pipe would be waited for
+        return None
+    try:
+        return json.loads(mark.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _about(made_of: dict[str, Any]) -> dict[str, Any]:
