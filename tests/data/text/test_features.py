@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelspace import store
+from labelspace import engine, store
 from labelspace.data.text.features import FEW_TEXTS, TextFeatures
 from labelspace.errors import DataError, UsageError
 
@@ -186,3 +188,36 @@ def test_features_of_a_folder_that_says_nothing_of_stems_have_none():
     state.pop("stems")
     TextFeatures._check_state(dict(state), store.schema.Sizes())
     assert TextFeatures._from_state(state).transform(["red"]).nnz == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("threads", {}),
+        ("threads", {"ngrams": 2, "char_ngrams": (3, 4)}),
+        ("threads", {"n_hashes": 64}),
+        ("processes", {"stems": True, "max_features": 9}),
+    ],
+    ids=str,
+)
+def test_an_engine_counts_parts_of_the_texts_with_the_same_outcome(
+    name: str, told: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("labelspace.data.text.counting_blocks.LEAST", 5)
+    rng = np.random.default_rng(0)
+    words = ["rot", "grüne", "Bälle", "\ud800halb", "balls", "ball", "x1", "日本語"]
+    texts = ["", *(" ".join(rng.choice(words, size=n)) for n in rng.integers(0, 9, size=60))]
+    alone = TextFeatures(**told)
+    expected = alone.fit_transform(texts, words=["ball", "new"])
+    with engine.using(name, n_workers=2) as used:
+        found = TextFeatures(**told)
+        rows = found.fit_transform(iter(texts), words=["ball", "new"])
+    assert [line["stage"] for line in used.log] == ["counting words"] * 12
+    for one, other in zip(_arrays(rows), _arrays(expected), strict=True):
+        assert one.tobytes() == other.tobytes()
+    assert found.idf_.tobytes() == alone.idf_.tobytes()
+    assert getattr(found, "vocabulary_", None) == getattr(alone, "vocabulary_", None)
+
+
+def _arrays(rows: csr_matrix) -> tuple[np.ndarray, ...]:
+    return rows.indptr, rows.indices, rows.data

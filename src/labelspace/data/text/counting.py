@@ -34,6 +34,32 @@ def count_all(token_lists: Iterable[list[str]]) -> tuple[csr_matrix, list[str]]:
     return counted, list(number_of)
 
 
+def merged_counts(
+    parts: Iterable[tuple[csr_matrix, list[str]]], n_columns: int | None = None
+) -> tuple[csr_matrix, list[str]]:
+    """Put the counts of parts of the texts together, as if one had gone through all of them.
+
+    >>> one, two = count_all([["a", "b"]]), count_all([["c", "a"]])
+    >>> counts, tokens = merged_counts([one, two])
+    >>> tokens, counts.toarray().tolist()
+    (['a', 'b', 'c'], [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])
+    """
+    number_of: dict[str, int] = {}
+    columns, values, lengths = [], [], []
+    for counts, tokens in parts:
+        if n_columns is None:
+            numbers = [number_of.setdefault(token, len(number_of)) for token in tokens]
+            columns.append(np.array(numbers, dtype=np.int32)[counts.indices])
+        else:
+            columns.append(counts.indices)
+        values.append(counts.data)
+        lengths.append(np.diff(counts.indptr))
+    ends = np.concatenate(([0], np.cumsum(np.concatenate(lengths), dtype=np.int64)))
+    n_columns = len(number_of) if n_columns is None else n_columns
+    merged = build_csr(np.concatenate(values), np.concatenate(columns), ends, n_columns)
+    return merged, list(number_of)
+
+
 def count_known(token_lists: Iterable[list[str]], vocabulary: dict[str, int]) -> csr_matrix:
     """Count the tokens of each text that are in the vocabulary."""
     columns, values, indptr = array("i"), array("i"), array("q", [0])

@@ -19,8 +19,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
+from labelspace import engine
 from labelspace.csr import empty_csr
 from labelspace.data.text.counting import count_all, count_known, keep_known
+from labelspace.data.text.counting_blocks import count_in_blocks
 from labelspace.data.text.stems import rough_stem
 from labelspace.data.text.tokens import char_ngrams, tokenize, word_ngrams
 from labelspace.errors import DataError, UsageError
@@ -130,11 +132,11 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         self._validate_params()
         _check_sizes(self.ngrams, self.char_ngrams)
         checked = strings(texts)
-        found: list[str] = []
-        if self.n_hashes is not None:
-            counts = self._hashed(checked)
-        else:
-            counts, found = count_all(self._tokens(text) for text in checked)
+        counts, found = (
+            count_in_blocks(checked, self.get_params())
+            if engine.is_active()
+            else self.count(checked)
+        )
         if counts.shape[0] == 0:
             raise DataError("There are no texts to learn from: give at least one.")
         if self.n_hashes is None:
@@ -182,6 +184,12 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
     def feature_of(self, word: str) -> str:
         """Return what a word counts as: itself, or its stem."""
         return rough_stem(word) if self.stems else word
+
+    def count(self, texts: Iterator[str]) -> tuple[csr_matrix, list[str]]:
+        """Return the counts of features in each text, and the features unless they are hashed."""
+        if self.n_hashes is not None:
+            return self._hashed(texts), []
+        return count_all(self._tokens(text) for text in texts)
 
     def _tokens(self, text: str) -> list[str]:
         words = tokenize(text)
