@@ -13,12 +13,28 @@ from typing import Annotated, Any
 import typer
 
 from labelspace.cli import options as opt
+from labelspace.cli.shard import Missing
 from labelspace.errors import UsageError
 
 # What the extra ``serve`` brings.
 EXTRA = ("fastapi", "prometheus_client", "pydantic", "starlette", "uvicorn")
 
 _TEACHING = "Teaching"
+
+_Shards = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Processes that hold a part of the labels each, of one-vs-all and its like."
+    ),
+]
+_HeldOut = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        help="Rows with labels, on which a lesson is measured before it goes live.",
+        rich_help_panel=_TEACHING,
+    ),
+]
 
 
 def serve(
@@ -38,16 +54,8 @@ def serve(
     ] = 10.0,
     max_body: Annotated[int, typer.Option(min=1024, help="Bytes of a request's body.")] = 1 << 20,
     encoder: opt.LearnedWith = None,
-    shards: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Processes that hold a part of the labels each, of one-vs-all and its like."
-        ),
-    ] = None,
-    missing: Annotated[
-        str,
-        typer.Option(metavar="error|partial", help="What is answered while a shard is lost."),
-    ] = "error",
+    shards: _Shards = None,
+    missing: Missing = "error",
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page.")] = False,
     token: Annotated[
         str | None,
@@ -57,14 +65,7 @@ def serve(
             rich_help_panel=_TEACHING,
         ),
     ] = None,
-    held_out: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True,
-            help="Rows with labels, on which a lesson is measured before it goes live.",
-            rich_help_panel=_TEACHING,
-        ),
-    ] = None,
+    held_out: _HeldOut = None,
     max_taught_rows: Annotated[
         int, typer.Option(min=0, help="Rows to be taught in all.", rich_help_panel=_TEACHING)
     ] = 1_000_000,

@@ -10,6 +10,10 @@ import typer
 from labelspace.cli import options as opt
 from labelspace.cli.options import Json
 
+Missing = Annotated[
+    str, typer.Option(metavar="error|partial", help="What is answered while a shard is lost.")
+]
+
 
 def shard(
     model: Annotated[
@@ -21,10 +25,7 @@ def shard(
         str,
         typer.Option(metavar="processes|ray|inside", help="Who holds a shard each."),
     ] = "processes",
-    missing: Annotated[
-        str,
-        typer.Option(metavar="error|partial", help="What is answered while a shard is lost."),
-    ] = "error",
+    missing: Missing = "error",
     as_json: Json = False,
 ) -> None:
     """Cut a model's labels into shards; predict, evaluate and serve take the new folder."""

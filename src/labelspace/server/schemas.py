@@ -58,7 +58,6 @@ THRESHOLD = (
     "this precision, or `recall=0.8`, the highest with this recall; `k` then limits the labels "
     "only where it is given."
 )
-
 THRESHOLDS = "Least scores of single labels, by key or name, in place of `threshold`."
 LANGUAGE = (
     "Language of the names, such as `de`, where labels have one in it; of a model that was trained "
@@ -68,7 +67,6 @@ BROADER = (
     "`hide` leaves out labels that are broader than another one given, `add` gives all labels that "
     "are broader as well; of a model whose vocabulary says what is broader."
 )
-
 
 REJECTED = (
     "Labels that the row is known to lack. Where this is given, even as an empty list, only the "
@@ -215,10 +213,7 @@ class TagAnswer(Answer):
     labels: list[GivenLabel]
     unknown_features: int = 0
     words: TextWords | None = Field(default=None, description="Of a text, with `words`.")
-    missing_shards: list[int] = Field(
-        default_factory=list,
-        description="Shards of the model that did not answer, so that their labels are left out.",
-    )
+    missing_shards: list[int] = Field(default=[], description="Shards that did not answer.")
     model: str = Field(description="Version of the model that answered.")
 
 
