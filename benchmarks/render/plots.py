@@ -17,7 +17,9 @@ STYLES = {
 NAMES = {"own": "labelspace", "peer": "peers", "earlier": "reported earlier"}
 
 # Sizes of a label in parts of the axes, for a font of 8 points.
-LETTER_WIDTH, LETTER_HEIGHT, GAP = 0.0102, 0.04, 0.014
+LETTER_WIDTH, LETTER_HEIGHT, GAP = 0.0092, 0.029, 0.012
+# How far a label may be from its point, in its own heights and in parts of the axes.
+MOST_STEPS, ASIDES = 10, (GAP + 0.004, 0.05, 0.1, 0.16)
 
 Box = tuple[float, float, float, float]
 
@@ -35,7 +37,7 @@ def cost_plot(rows: Sequence[Row], corpus: str, path: Path) -> bool:
     shown = [row for row in known if row.figures["P@1"].mean > best - 25.0]
 
     pyplot = svg_pyplot()
-    figure, axes = pyplot.subplots(figsize=(7.5, 4.4), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(8.0, 6.2), layout="constrained")
     places = {row.title: (_seconds(row), row.figures["P@1"].mean) for row in shown}
     for kind, style in STYLES.items():
         points = [places[row.title] for row in shown if row.kind == kind]
@@ -45,12 +47,17 @@ def cost_plot(rows: Sequence[Row], corpus: str, path: Path) -> bool:
     axes.set(xscale="log", xlabel="training, CPU seconds", ylabel="P@1", title=corpus)
     axes.margins(x=0.2, y=0.12)
     axes.grid(alpha=0.25)
-    axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.14), ncols=3, fontsize=8, frameon=False)
+    axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.1), ncols=3, fontsize=8, frameon=False)
     figure.draw_without_rendering()  # settles the limits, which the labels' places depend on
     to_axes = axes.transData + axes.transAxes.inverted()
     spots = {title: tuple(to_axes.transform(place)) for title, place in places.items()}
     for title, (x, y) in place_labels(spots).items():
         axes.text(x, y, title, transform=axes.transAxes, fontsize=8, va="center")
+        (at, height), end = spots[title], x + LETTER_WIDTH * len(title)
+        near = x if at < x else end
+        if math.hypot(at - near, height - y) > 2.5 * GAP:
+            line = {"color": "#b0b0b0", "linewidth": 0.6, "zorder": 0}
+            axes.plot([at, near], [height, y], transform=axes.transAxes, **line)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
@@ -79,16 +86,22 @@ def place_labels(spots: dict[str, tuple[float, float]]) -> dict[str, tuple[float
     for title, (x, y) in sorted(spots.items(), key=lambda item: -item[1][1]):
         width = LETTER_WIDTH * len(title)
         starts = [
-            (x + aside if right else x - aside - width, y + step * LETTER_HEIGHT)
-            for step in (0.0, 0.9, -0.9, 1.8, -1.8)
+            (x + aside if right else x - aside - width, y + 0.9 * step * LETTER_HEIGHT)
+            for step in range(-MOST_STEPS, MOST_STEPS + 1)
             for right in (True, False)
-            for aside in (GAP + 0.004,)
+            for aside in ASIDES
         ]
         boxes = [
             (at, low - LETTER_HEIGHT / 2, at + width, low + LETTER_HEIGHT / 2) for at, low in starts
         ]
         costs = [sum(_overlap(box, other) for other in taken) + _outside(box) for box in boxes]
-        choice = min(range(len(boxes)), key=lambda number: (round(costs[number], 6), number))
+        asides = (min(abs(box[0] - x), abs(box[2] - x)) for box in boxes)
+        far = [math.hypot(aside, at[1] - y) for aside, at in zip(asides, starts, strict=True)]
+        # In the clear first, then near; to the right and above where that is the same.
+        choice = min(
+            range(len(boxes)),
+            key=lambda one: (round(costs[one], 4), round(far[one], 4), starts[one][0] < x),
+        )
         found[title] = starts[choice]
         taken.append(boxes[choice])
     return found
@@ -105,4 +118,4 @@ def _overlap(one: Box, other: Box) -> float:
 
 
 def _outside(box: Box) -> float:
-    return 0.0 if box[0] >= 0.0 and box[2] <= 1.0 and math.isfinite(box[1]) else 1.0
+    return 0.0 if min(box) >= 0.0 and max(box) <= 1.0 else 1.0
