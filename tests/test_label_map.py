@@ -31,6 +31,30 @@ def test_parents_are_the_narrowest_labels_that_hold_a_label():
     assert (relations.nearest[4] == -1).all()
 
 
+def test_labels_that_keep_the_same_company_are_near_though_they_never_meet():
+    # Ten kinds of ten labels, which never stand together; each kind has a label above, and one
+    # is above all.
+    rows = [[0, 1 + kind, 11 + 10 * kind + one] for kind in range(10) for one in range(10)]
+    Y = np.zeros((len(rows), 111), dtype=np.float32)
+    for row, labels in enumerate(rows):
+        Y[row, labels] = 1
+    relations = Relations(csr_matrix(Y.T), Y.sum(axis=0).astype(np.int64))
+    for kind in range(10):
+        kin = {1 + kind, *range(11 + 10 * kind, 21 + 10 * kind)}
+        for label in range(11 + 10 * kind, 21 + 10 * kind):
+            assert len(kin & set(relations.nearest[label].tolist())) >= 9
+            assert relations.parent[label] == 1 + kind
+
+
+def test_a_label_whose_company_goes_with_very_many_is_near_what_it_goes_with(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("labelspace.label_map.MAX_COMPANIES", 1)
+    Y = np.array([[1, 1, 0], [1, 0, 1], [1, 1, 0]], dtype=np.float32)
+    relations = Relations(csr_matrix(Y.T), Y.sum(axis=0).astype(np.int64))
+    assert relations.nearest[0, :2].tolist() == [1, 2]
+
+
 def test_a_vocabulary_says_what_the_parents_are_where_these_are_more_frequent():
     alike = csr_matrix(np.eye(4, dtype=np.float32))
     counts = np.array([5, 3, 2, 4])

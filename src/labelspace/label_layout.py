@@ -5,14 +5,16 @@ Each label pulls at its nearest labels and all labels push each other away,
     F_i = Σ_j p_ij q_ij (y_i − y_j)  −  Σ_j q_ij² (y_i − y_j) / Z,    q_ij = 1 / (1 + ‖y_i − y_j‖²)
 
 with p the same for all nearest labels of a label, both ways. What all labels push is summed on a
-grid: charges are spread on its nodes, convolved with q² by the fast Fourier transform and read off
-again, so that an iteration takes a time in proportion to the labels, not to their pairs.
+grid: charges are spread on its nodes, convolved with q and with q² (y_i − y_j) by the fast Fourier
+transform and read off again, so that an iteration takes a time in proportion to the labels, not to
+their pairs.
 
 Regions of the map are found by k-means on the places, and called by their most frequent label.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +22,14 @@ from numpy.typing import NDArray
 from scipy import fft
 from scipy.sparse import coo_matrix, csr_matrix
 
-N_ITERATIONS = 350
+from labelspace._layout_kernels import attraction, read_off, spread
+
+N_ITERATIONS = 750
 N_EARLY = 100  # in which labels pull harder, so that groups find together
 EARLY = 12.0
 CELL = 0.5  # side of a cell of the grid, where the grid may be as large as that
 MOST_CELLS = 256
+STEP = 1.05  # by which the grid grows, so that what depends on its cells alone can be kept
 LABELS_PER_REGION = 250
 FEWEST_REGIONS, MOST_REGIONS = 4, 24
 
@@ -51,18 +56,13 @@ def neighbourhood_layout(
     """
     n = len(nearest)
     P = _pulls(nearest)
-    rows = np.repeat(np.arange(n), np.diff(P.indptr))
     y = np.asarray(start, dtype=np.float64)
     y = (y - y.mean(axis=0)) / max(float(y.std()), 1e-12)
     speed = np.zeros_like(y)
     for iteration in range(n_iterations):
         early = iteration < N_EARLY
-        apart = y[rows] - y[P.indices]
-        pull = P.data / (1.0 + (apart**2).sum(axis=1))
-        attraction = np.column_stack(
-            [np.bincount(rows, pull * apart[:, axis], minlength=n) for axis in (0, 1)]
-        )
-        gradient = (EARLY if early else 1.0) * attraction - _push(y)
+        pull = attraction(P.indptr, P.indices, P.data, y)
+        gradient = (EARLY if early else 1.0) * pull - _push(y)
         speed = (0.5 if early else 0.8) * speed - max(n / EARLY, 20.0) * 4 * gradient
         length = np.linalg.norm(speed, axis=1, keepdims=True)
         y = y + speed * np.minimum(1.0, 5.0 / np.maximum(length, 1e-12))
@@ -123,43 +123,27 @@ def _pulls(nearest: NDArray[np.int64]) -> csr_matrix:
 
 def _push(y: Places) -> Places:
     """Return what all labels push each away, as a share of the sum over all pairs."""
-    n = len(y)
     low = y.min(axis=0)
-    extent = float((y.max(axis=0) - low).max())
+    extent = max(float((y.max(axis=0) - low).max()), 1e-6)
+    extent = STEP ** np.ceil(np.log(extent) / np.log(STEP))
     n_cells = int(np.clip(np.ceil(extent / CELL), 8, MOST_CELLS))
-    cell = max(extent, 1e-6) / n_cells
-    size = n_cells + 2
+    cell = extent / n_cells
+    # The last place may lie on the last node, and a place has a node below and right of it. Fields
+    # go round at the edges, so that as many nodes are left empty.
+    long = fft.next_fast_len(2 * (n_cells + 2), real=True)
     at = (y - low) / cell
-    corner = np.minimum(at.astype(np.int64), n_cells)
-    inside = at - corner
-    nodes, shares = _nodes(corner, inside, size)
-    long = fft.next_fast_len(2 * size, real=True)
-    offset = cell * np.minimum(np.arange(long), long - np.arange(long))
-    q = 1.0 / (1.0 + offset[:, np.newaxis] ** 2 + offset**2)
-
-    def summed(kernel: Places, charges: NDArray[np.float64]) -> NDArray[np.float64]:
-        spread = np.bincount(nodes.ravel(), (shares * charges).ravel(), minlength=size * size)
-        padded = np.zeros((long, long))
-        padded[:size, :size] = spread.reshape(size, size)
-        field = fft.irfft2(fft.rfft2(padded) * kernel, s=(long, long))[:size, :size].ravel()
-        return (field[nodes] * shares).sum(axis=0)
-
-    near, nearer = fft.rfft2(q), fft.rfft2(q * q)
-    ones = np.ones(n)
-    total = max(float(summed(near, ones).sum()) - n, 1e-6)
-    weight = summed(nearer, ones)
-    pushed = [weight * y[:, axis] - summed(nearer, y[:, axis]) for axis in (0, 1)]
-    return np.column_stack(pushed) / total
+    near, *aside = _transformed(cell, long)
+    charges = fft.rfft2(spread(at, long).astype(np.float32))
+    total = read_off(fft.irfft2(charges * near, s=(long, long)), at).sum() - len(y)
+    pushed = [read_off(fft.irfft2(charges * one, s=(long, long)), at) for one in aside]
+    return np.column_stack(pushed) / max(float(total), 1e-6)
 
 
-def _nodes(
-    corner: NDArray[np.int64], inside: Places, size: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the four nodes around each place, and how much of it each has."""
-    nodes, shares = [], []
-    for right in (0, 1):
-        for down in (0, 1):
-            nodes.append((corner[:, 0] + right) * size + corner[:, 1] + down)
-            of_x = inside[:, 0] if right else 1 - inside[:, 0]
-            shares.append(of_x * (inside[:, 1] if down else 1 - inside[:, 1]))
-    return np.array(nodes), np.array(shares)
+@lru_cache(maxsize=2)
+def _transformed(cell: float, long: int) -> tuple[NDArray[np.complex64], ...]:
+    """Return the transforms of q, and of q² (y_i − y_j) along both axes, on a grid's nodes."""
+    steps = np.arange(long)
+    offset = cell * np.where(steps > long // 2, steps - long, steps)
+    down, right = offset[:, np.newaxis], offset[np.newaxis]
+    q = 1.0 / (1.0 + down**2 + right**2)
+    return tuple(fft.rfft2(one.astype(np.float32)) for one in (q, q * q * down, q * q * right))

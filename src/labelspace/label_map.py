@@ -1,9 +1,15 @@
 """The label map: what labels have to do with each other, and a place for each in the unit disk.
 
 Each label gets a profile: the training rows that have it, its weights, or its vector. The cosine
-of two profiles says how alike two labels are. From it follow each label's nearest labels, and its
-parent: of all labels that are more frequent, the one most like it. In a corpus with a hierarchy
-(a law about apples is also one about fruit) parents found so are mostly the true ones.
+of two profiles says how much two labels go together. From it follows each label's parent: of all
+labels that are more frequent, the one that goes with it most. In a corpus with a hierarchy (a law
+about apples is also one about fruit) parents found so are mostly the true ones.
+
+Nearest labels are those that keep the same company. Tiger and lion never stand in one row, but go
+with the same labels; and each label of a hierarchy goes with the few at its top, which are near to
+none. So a label's company is the vector of its largest cosines, itself included, each weighted
+by how few labels have that one in their company, and the cosine of two companies is how alike
+two labels are.
 
 Labels are laid out by their neighbourhoods (``label_layout``), beginning with the tree of their
 parents, which also serves where labels are few. The tree is laid out like a Poincaré disk: each
@@ -13,12 +19,12 @@ from the middle the rarer it is, with as many labels in each ring as it has room
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags
+from scipy.sparse import coo_matrix, csr_matrix, diags
 
 from labelspace.base import LabelRanker
 from labelspace.label_layout import neighbourhood_layout
@@ -31,6 +37,11 @@ NO_PARENT = -1
 BLOCK = 1024
 # A row with very many labels says little of each pair of them, and costs their number squared.
 MAX_LABELS_PER_ROW = 200
+# A label's company is so many labels, but not more than a tenth of all: with everybody as company
+# none differs. One that is in the company of very many says nothing of any of them, and costs
+# their number squared.
+N_COMPANY = 32
+MAX_COMPANIES = 500
 
 
 class LabelMap(NamedTuple):
@@ -104,10 +115,12 @@ class Relations:
     Attributes
     ----------
     nearest : ndarray of shape (n_labels, N_NEAREST)
-        Labels that are most alike, best first; -1 where there are none.
+        Labels whose company is most alike, best first; -1 where there are none.
     similarity : ndarray of the same shape
     parent : ndarray of shape (n_labels,)
-        -1 where no more frequent label is alike.
+        -1 where no more frequent label goes with it.
+    company : csr_matrix of shape (n_labels, n_labels)
+        Rows by which labels are alike, of length one; without columns where nothing is known.
     rank : ndarray of shape (n_labels,)
         0 for the most frequent; of equally frequent labels the first has the lower rank.
     counts : ndarray of shape (n_labels,)
@@ -124,32 +137,70 @@ class Relations:
         self.nearest = np.full((n_labels, N_NEAREST), -1, dtype=np.int64)
         self.similarity = np.zeros((n_labels, N_NEAREST), dtype=np.float32)
         self.parent = np.full(n_labels, NO_PARENT, dtype=np.int64)
+        self.company: csr_matrix = csr_matrix(np.zeros((n_labels, 0), dtype=np.float32))
         self.counts = counts
         self.rank = np.empty(n_labels, dtype=np.int64)
         self.rank[np.argsort(-counts, kind="stable")] = np.arange(n_labels)
         if profiles is not None:
-            unit = _unit_rows(profiles)
-            others = csr_matrix(unit.T)
-            for start in range(0, n_labels, BLOCK):
-                self._relate(start, csr_matrix(unit[start : start + BLOCK] @ others))
+            together = np.zeros((n_labels, N_COMPANY), dtype=np.float32)
+            company = np.full((n_labels, N_COMPANY), -1, dtype=np.int64)
+            for inside, alike in _cosines(_unit_rows(profiles)):
+                company[inside], together[inside] = _largest(alike, N_COMPANY)
+                self._find_parents(inside, alike)
+            n_company = min(N_COMPANY, n_labels // 10)
+            companies = _companies(company[:, :n_company], together[:, :n_company])
+            self.company = _unit_rows(companies)
+            for inside, alike in _cosines(self.company):
+                alike.data[_rows(inside, alike) == alike.indices] = -np.inf
+                self.nearest[inside], self.similarity[inside] = _largest(alike, N_NEAREST)
+            # A label whose whole company goes with very many is near those that it goes with.
+            for label in np.flatnonzero((self.nearest < 0).all(axis=1)):
+                others = company[label] != label
+                self.nearest[label] = company[label, others][:N_NEAREST]
+                self.similarity[label] = together[label, others][:N_NEAREST]
 
         for label, above in enumerate(broader):
             ranks = [(self.rank[one], one) for one in above if self.rank[one] < self.rank[label]]
             if ranks:
                 self.parent[label] = max(ranks)[1]
 
-    def _relate(self, start: int, alike: csr_matrix) -> None:
-        rows = np.repeat(np.arange(alike.shape[0]) + start, np.diff(alike.indptr))
-        alike.data[(rows == alike.indices) | (alike.data <= 0)] = -np.inf
-        top = topk_csr(alike, N_NEAREST)
-        inside = slice(start, start + alike.shape[0])
-        none = ~np.isfinite(top.scores)
-        self.nearest[inside] = np.where(none, -1, top.labels)
-        self.similarity[inside] = np.where(none, 0.0, top.scores)
-        alike.data[self.rank[alike.indices] > self.rank[rows]] = -np.inf
-        best = topk_csr(alike, 1)
-        found = np.isfinite(best.scores[:, 0])
-        self.parent[inside] = np.where(found, best.labels[:, 0], NO_PARENT)
+    def _find_parents(self, inside: slice, alike: csr_matrix) -> None:
+        rows = _rows(inside, alike)
+        alike.data[self.rank[alike.indices] >= self.rank[rows]] = -np.inf
+        self.parent[inside] = _largest(alike, 1)[0][:, 0]
+
+
+def _cosines(unit: csr_matrix) -> Iterator[tuple[slice, csr_matrix]]:
+    """Yield the products of some rows with all, block by block."""
+    others = csr_matrix(unit.T)
+    for start in range(0, unit.shape[0], BLOCK):
+        block = csr_matrix(unit[start : start + BLOCK] @ others)
+        yield slice(start, start + block.shape[0]), block
+
+
+def _rows(inside: slice, alike: csr_matrix) -> NDArray[np.int64]:
+    return np.repeat(np.arange(inside.start, inside.stop), np.diff(alike.indptr))
+
+
+def _largest(alike: csr_matrix, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return the labels with the largest cosines above 0, and these; -1 and 0 where none is."""
+    top = topk_csr(alike, k)
+    none = ~(top.scores > 0)
+    return np.where(none, -1, top.labels), np.where(none, 0.0, top.scores)
+
+
+def _companies(company: NDArray[np.int64], together: NDArray[np.float32]) -> csr_matrix:
+    """Return a row for each label: with whom it goes, labels that go with few counting most."""
+    n_labels = len(company)
+    there = company >= 0
+    n_companies = np.bincount(company[there], minlength=n_labels)
+    weight = np.log((1 + n_labels) / np.maximum(n_companies, 1))
+    weight[n_companies > MAX_COMPANIES] = 0.0
+    label = np.nonzero(there)[0]
+    # The root brings those that go with it seldom nearer to those that always do.
+    data = np.sqrt(together[there]) * weight[company[there]]
+    found = coo_matrix((data, (label, company[there])), shape=(n_labels, n_labels))
+    return csr_matrix(found, dtype=np.float32)
 
 
 def row_profiles(Y: csr_matrix) -> csr_matrix:
