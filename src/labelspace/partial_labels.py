@@ -65,11 +65,17 @@ class PartialRows(Storable):
     """
 
     _schema: ClassVar[schema.Schema] = {
-        "rows": schema.array("int64", "n_partial", low=0, end="rows_end", unique=True),
+        "rows": schema.array("int64", "n_partial", low=0, end="rows_end"),
         "features": schema.csr("float32", "n_partial", "n_features"),
         "known": schema.csr("int8", "n_partial", "n_labels"),
         "heard": schema.array("int8", "n_partial", low=0),
     }
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if np.any(np.diff(state["rows"]) <= 0):  # a row is looked for by halving
+            raise schema.Mismatch("rows do not rise")
 
     def __init__(self, n_features: int) -> None:
         self.rows = np.zeros(0, dtype=np.int64)

@@ -1,10 +1,10 @@
 """The long run of the fuzzing suite.
 
 ``python -m tests.fuzz [--cases N] [--seed 0] [NAME …]`` (``make fuzz``) prints a line for each
-name, and what went wrong; it ends with 1 if anything did. Names are those of methods, "names",
-"tagger", "tagger-encoder" and "tagger-vocabulary" (model folders), of formats of corpora and
-vocabularies, "server" (requests) and "sockets" (their bytes). Without names all of them have their
-turn: 1,000 cases for a model folder, 10,000 for anything else.
+name, and what went wrong; it ends with 1 if anything did. Names are those of methods and of other
+model folders (``folder_models``), of formats of corpora and vocabularies, "server" (requests, also
+"server-review" and so on for some routes alone) and "sockets" (their bytes). Without names all of
+them have their turn: 1,000 cases for a model folder, 2,000 for some routes, 10,000 for others.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from labelspace.registry import METHODS
-from tests.fuzz.folder_cases import OTHERS
+from tests.fuzz import folder_models
 from tests.fuzz.processes import GOOD, run_cases
 from tests.fuzz.samples import CORPORA, VOCABULARIES
 from tests.fuzz.server_cases import GROUPS
@@ -22,7 +21,7 @@ MODULES = {
     **dict.fromkeys(("server", "sockets"), ("server_cases", 10_000)),
     **dict.fromkeys(GROUPS, ("server_cases", 2_000)),
     **dict.fromkeys((*CORPORA, *VOCABULARIES), ("corpus_cases", 10_000)),
-    **dict.fromkeys((*METHODS, *OTHERS), ("folder_cases", 1_000)),
+    **dict.fromkeys(folder_models.NAMES, ("folder_cases", 1_000)),
 }
 
 

@@ -17,34 +17,22 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelspace import Tagger, models, store
+from labelspace import Tagger, store
 from labelspace.cli.info import run_info
 from labelspace.data.text.encoding.resolving import giving
 from labelspace.errors import LabelspaceError
+from labelspace.manifold import SMCE
 from labelspace.store.manifest import write_manifest
-from labelspace.vocabulary import Entry, LabelName, Vocabulary
+from tests.fuzz.folder_models import encoder_of, save
+from tests.fuzz.folder_models import make as make_model
 from tests.fuzz.mutations import places
 from tests.fuzz.processes import run
-from tests.planted import planted_corpus
 
 MOST_BYTES = 12 << 30  # of addresses, most of which the libraries only reserve
-# Models of texts, and the default with names of labels as rows of features.
-TAGGER, ENCODER, VOCABULARY, NAMES = "tagger", "tagger-encoder", "tagger-vocabulary", "names"
-OTHERS = (TAGGER, ENCODER, VOCABULARY, NAMES)
-
-# Settings that make small and quick models, so that many cases fit into a second.
-QUICK: dict[str, dict[str, Any]] = {
-    "glas": {"n_epochs": 2, "dim": 8, "n_learners": 1},
-    "dxml": {"n_epochs": 2, "dim": 8, "hidden": (8,), "n_learners": 2},
-    "neuralxc": {"n_epochs": 2, "dim": 8, "label_dim": 8},
-    "labelspace": {"dim": 8, "n_learners": 2},
-    "annexml": {"dim": 8, "n_learners": 2},
-    "hyperbolic": {"dim": 4, "n_learners": 2, "n_epochs": 2},
-}
 SCALARS = (
     *(None, True, False, "", "x", "auto", "linear", [], {}, [1, 2], {"$tuple": []}),
     *(0, 1, -1, 2, 3, 100, 1_000_000_000, -(10**12), 2**63, 10**30, 0.5, -0.5, 1e-40, 1e30, -1e300),
@@ -56,41 +44,60 @@ def main(methods: str, seed: int, first: int, last: int) -> None:
     """Print what comes of the cases of some methods in turn, a line before and one after each."""
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as place:
-        folders = []
+        cases = []
         for method in methods.split(","):
-            rows, made = _model(method)
-            made.save(Path(place) / method)
-            folders.append((Folder(Path(place) / method), rows))
-            use(load(Path(place) / method), rows, learn=True)  # compiles what cases run
+            rows, made = make_model(method)
+            path = Path(place) / method
+            save(method, made, path)
+            changed = [Folder(one) for one in (path, *path.glob("shard-*"))]
+            cases.append((Model(path, rows, encoder_of(method)), changed))
+            use(cases[-1][0].load(), rows, learn=True)  # compiles what cases run
         numbers = itertools.count(first)
 
         def make(random: np.random.Generator) -> tuple[str, Callable[[], str]]:
-            folder, rows = folders[next(numbers) % len(folders)]
-            folder.restore()
-            what, learn = folder.change(random)
-            return what, lambda: outcome(folder.path, rows, learn)
+            model, folders = cases[next(numbers) % len(cases)]
+            for folder in folders:
+                folder.restore()
+            what, learn = folders[random.integers(len(folders))].change(random)
+            return what, lambda: outcome(model, learn)
 
         run(make, seed, first, last, MOST_BYTES)
 
 
-def outcome(path: Path, rows: Any, learn: bool) -> str:
+class Model(NamedTuple):
+    """A folder, rows to ask the model in it, and an encoder that it may need."""
+
+    path: Path
+    rows: Any
+    encoder: Any
+
+    def load(self) -> Any:
+        """Load a model as someone does who has the encoder at hand."""
+        with giving(self.encoder):
+            loaded = store.load(self.path)
+        if hasattr(loaded, "found_in"):
+            loaded.found_in(self.path)
+        return loaded
+
+
+def outcome(model: Model, learn: bool) -> str:
     """Return what came of loading and using a model: anything but these two words is a fault."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             for as_json in (False, True):
-                run_info(path, with_files=True, as_json=as_json)
+                run_info(model.path, with_files=True, as_json=as_json)
     except LabelspaceError:
         pass
     except Exception as error:
         return f"info raised {type(error).__name__}: {error}"
     try:
-        loaded = load(path)
+        loaded = model.load()
     except LabelspaceError:
         return "refused"
     except Exception as error:
         return f"loading raised {type(error).__name__}: {error}"
     try:
-        return use(loaded, rows, learn)
+        return use(loaded, model.rows, learn)
     except LabelspaceError:
         return "answered"
     except Exception as error:
@@ -99,14 +106,10 @@ def outcome(path: Path, rows: Any, learn: bool) -> str:
         return f"using raised {type(error).__name__}: {error}"
 
 
-def load(path: Path) -> Any:
-    """Load a model as someone does who has the encoder at hand."""
-    with giving(vectors):
-        return store.load(path)
-
-
 def use(loaded: Any, rows: Any, learn: bool) -> str:
     """Ask a model, let it explain and learn; return what is wrong with what it says."""
+    if isinstance(loaded, SMCE):
+        return _use_clusters(loaded, rows)
     top = loaded.predict_topk(rows, 5)
     labels, scores = top.labels, top.scores
     n_labels = loaded.labels_.n_labels if isinstance(loaded, Tagger) else loaded.n_labels_
@@ -119,13 +122,21 @@ def use(loaded: Any, rows: Any, learn: bool) -> str:
         return "a score is no number"
     if isinstance(loaded, Tagger):
         loaded.tag(rows[0])
-        loaded.explain(rows[0], k=2)
+        if hasattr(loaded.estimator_, "explain"):
+            loaded.explain(rows[0], k=2)
     elif hasattr(loaded, "explain"):
         loaded.explain(rows[:2], k=2)
-    if learn and hasattr(loaded, "partial_fit"):
+    if learn and hasattr(getattr(loaded, "estimator_", loaded), "partial_fit"):
         loaded.partial_fit(rows[:3], [["a"], ["new"], ["b"]])
         loaded.predict_topk(rows[:3], 5)
     return "answered"
+
+
+def _use_clusters(loaded: SMCE, points: Any) -> str:
+    clusters = loaded.predict(points)
+    if clusters.min() < 0 or clusters.max() >= loaded.n_clusters:
+        return "a cluster is out of range"
+    return "a score is no number" if np.isnan(loaded.transform(points)).any() else "answered"
 
 
 class Folder:
@@ -133,7 +144,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._files = {file.name: file.read_bytes() for file in path.iterdir()}
+        self._files = {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()}
         self._manifest = json.loads(self._files["manifest.json"])
         del self._manifest["sha256"]
         self._arrays = sorted(name for name in self._files if name.endswith(".npy"))
@@ -258,37 +269,6 @@ def changed_value(model: dict[str, Any], random: np.random.Generator) -> str:
     else:
         holder[key] = copy.deepcopy(SCALARS[random.integers(len(SCALARS))])
     return f"{way} {key}: {before}"
-
-
-def vectors(texts: list[str]) -> list[list[float]]:
-    """An encoder that models of texts have learned with, and are given again."""
-    return [[float(len(text) % 7), 1.0, float(text.count("w1"))] for text in texts]
-
-
-def _model(method: str) -> tuple[Any, Any]:
-    X, Y = planted_corpus(40, n_labels=5)
-    # Words of the texts below, so that labels are known by name there.
-    names = np.array(["w0", "w1 w2", "w3", "w4", "w5"])
-    lists = [names[row.indices].tolist() for row in Y]
-    if method == NAMES:
-        made = models.make("labelspace", random_state=0, n_threads=1, **QUICK["labelspace"])
-        return X[:6], made.fit(X, lists, label_features=X[:5])
-    if method not in OTHERS:
-        made = models.make(method, random_state=0, n_threads=1, **QUICK.get(method, {}))
-        return X[:6], made.fit(X, lists)
-    words = [f"w{column} " * 2 for column in range(X.shape[1])]
-    texts = ["".join(words[column] for column in row.indices) for row in X]
-    settings = {"min_steps": 20}
-    encoder = vectors if method == ENCODER else None
-    tagger = Tagger(dim=8, n_learners=1, settings=settings, n_threads=1, encoder=encoder)
-    more = {}
-    if method == VOCABULARY:
-        entries = [
-            Entry(name, [LabelName(name, "en", True), LabelName(f"{name} x", "de", False)], above)
-            for name, above in zip([*names, "w9"], [["w9"], [], ["w0"], [], [], []], strict=True)
-        ]
-        more = {"vocabulary": Vocabulary(entries)}
-    return texts[:6], tagger.fit(texts, lists, **more)  # which has names, too
 
 
 if __name__ == "__main__":

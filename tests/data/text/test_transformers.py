@@ -156,3 +156,12 @@ def test_what_fails_in_use_is_a_sentence(tmp_path: Path) -> None:
     tagger.save(tmp_path / "tagger")
     with pytest.raises(DataError, match="made no features of the texts"):
         Tagger.load(tmp_path / "tagger").tag("a red ball and a green cube")
+
+
+def test_features_that_are_not_finite_are_a_sentence(tmp_path: Path) -> None:
+    features = make_pipeline(CountVectorizer(), TruncatedSVD(2, random_state=0))
+    tagger = Tagger("one-vs-all", features=features).fit(TEXTS, LABELS)
+    tagger.features_.transformer.steps[1][1].components_[:] = 3e38
+    tagger.save(tmp_path / "tagger")
+    with pytest.raises(DataError, match="not all finite"):
+        Tagger.load(tmp_path / "tagger").tag("a red ball")

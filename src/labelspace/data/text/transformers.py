@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelspace.data.text.features import TextFeatures, strings
 from labelspace.data.text.sequences import WordSequences
 from labelspace.data.text.stored_transformers import OWN_PATTERN, check_restored
-from labelspace.errors import DataError, ModelFileError, UsageError
+from labelspace.errors import DataError, LabelspaceError, ModelFileError, UsageError
 from labelspace.store import Storable, schema
 
 # What is stored by its own name: plain data alone makes it again.
@@ -138,6 +138,8 @@ class Transformer(Storable):
             check_is_fitted(self.transformer)
         try:
             return _matrix(self.transformer.transform(texts), len(texts))
+        except LabelspaceError:
+            raise
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             if self.factory is not None:  # somebody's own, who wants to see where it fails
                 raise
@@ -337,8 +339,11 @@ def _matrix(rows: Any, n_texts: int) -> csr_matrix:
             f"The features of {n_texts} texts have shape {rows.shape}: transform must give a row "
             "for each text."
         )
-    made = csr_matrix(rows, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        made = csr_matrix(rows, dtype=np.float32)
     made.check_format()
+    if not np.isfinite(made.data).all():
+        raise DataError("The features of texts are not all finite: transform must give numbers.")
     return made
 
 
