@@ -23,6 +23,8 @@ ABSTRACT = {
     "LabelRanker",
     "LearnsOn",
     "LinearlyDecoded",
+    "PredictorSettings",
+    "PredictorTree",
     "Settings",
     "SparseClassifiers",
     "TreeRanker",

@@ -50,7 +50,7 @@ class Learner(Storable):
 
     _schema: ClassVar[schema.Schema] = {
         "encoder": schema.part("LinearEncoder", n_features="n_known", dim="dim"),
-        "rows": schema.part("IVFIndex", "ExactIndex", dim="dim", ids_end="rows_end"),
+        "rows": schema.part("IVFIndex", "ExactIndex", "GraphIndex", dim="dim", ids_end="rows_end"),
         "labels": schema.optional(
             schema.part("IVFIndex", dim=schema.plus("dim", 1), ids_end="labels_end")
         ),

@@ -46,6 +46,7 @@ METHODS: dict[str, Method] = {
         "annexml.model:AnnexML",
         "votes of nearest rows and labels in a learned space",
         (
+            "annexml.graph_index:GraphIndex",
             "annexml.learners:PartitionedLearner",
             "annexml.settings:AnnexMLSettings",
         ),

@@ -15,6 +15,7 @@ from labelspace.ensemble import Index, Learner
 from labelspace.graph.label_knn import LabelGraph, label_knn
 from labelspace.linear.adapt import adapt_map
 from labelspace.linear.contrastive import ContrastiveSettings, TrainedMap, train_map
+from labelspace.models.annexml.graph_index import GraphIndex
 from labelspace.models.annexml.label_partition import balanced, learn_partition
 from labelspace.models.annexml.pairwise import train_pairs
 from labelspace.models.annexml.settings import AnnexMLSettings
@@ -154,6 +155,8 @@ class LearnerTraining:
     def _index(self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int) -> Index:
         if self.settings.search == "exact":
             return ExactIndex(keys, ids)
+        if self.settings.search == "graph":
+            return GraphIndex(keys, ids)
         return self._ivf(keys, ids, seed)
 
     def _ivf(self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int) -> IVFIndex:

@@ -9,8 +9,8 @@ A new row is mapped, its nearest training rows are searched, and their labels ar
 learners vote together. Here negatives are the other pairs of a batch, a nearer row's vote counts
 e^{γ(cos − 1)}, and labels have vectors of their own in the same space, which vote for themselves.
 ``preset="paper"`` does as the original program does: parts of 6,000 rows, ten neighbours of each
-row against ten rows of the part with a step for each pair, 50 dimensions, plain counts. Only its
-search is another, for the nearest rows are looked up exactly.
+row against ten rows of the part with a step for each pair, 50 dimensions, a greedy walk on the
+graph of nearest rows, plain counts.
 """
 
 from __future__ import annotations

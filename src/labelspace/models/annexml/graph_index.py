@@ -1,0 +1,101 @@
+"""The original program's search: a walk on the graph of nearest rows, which may miss some.
+
+AnnexML answers fast because it looks at few rows. A tree of halves leads a query to a handful of
+rows to begin with; from there it goes from row to row along the edges of the exact k-NN graph,
+depth first, and on from a row only if
+
+    ‖q − z‖² < (1 + ε) · the largest ‖q − z‖² among the k nearest so far
+
+with ε = 0: greedy, and so less exact than it could be. Tree and graph are made when the index is
+first asked, as the program makes them when it loads a model; a model folder has the vectors only.
+``search="exact"`` looks at every row instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelspace.models.annexml import _graph_index_kernels as kernels
+from labelspace.search.exact import ExactIndex
+from labelspace.search.result import NO_KEY, SearchResult
+
+N_EDGES = 50
+LEAF_SIZE = 10
+EPSILON = 0.0
+
+
+class GraphIndex(ExactIndex):
+    """Unit vectors that are found by walking along the edges of their k-NN graph.
+
+    Parameters
+    ----------
+    keys, ids
+        As in :class:`labelspace.search.exact.ExactIndex`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> index = GraphIndex(np.eye(3, dtype=np.float32))
+    >>> index.search(np.array([[0.6, 0.8, 0.0]], dtype=np.float32), 2).ids
+    array([[1, 0]])
+    """
+
+    _walked: Walked | None = None
+
+    def search(self, queries: NDArray[np.float32], n_neighbors: int) -> SearchResult:
+        """Return the nearest keys that the walk meets, nearest first."""
+        n_neighbors = min(n_neighbors, self.n_keys)
+        if not n_neighbors or not len(queries):
+            return SearchResult.none(len(queries), n_neighbors)
+        if self._walked is None:
+            self._walked = Walked.of(self.keys)
+        places, squares = kernels.walk(
+            np.ascontiguousarray(queries, dtype=np.float32),
+            np.ascontiguousarray(self.keys),
+            *self._walked,
+            n_neighbors,
+            np.float32(1.0 + EPSILON),
+        )
+        found = places >= 0
+        ids = np.where(found, self.ids[places], NO_KEY)
+        # Of unit vectors cos = 1 − ½‖q − z‖².
+        return SearchResult(ids, np.where(found, 1.0 - 0.5 * squares, -np.inf).astype(np.float32))
+
+    def add(self, keys: NDArray[np.float32], ids: NDArray[Any]) -> None:
+        """Put more keys in; tree and graph are made again when it is asked next."""
+        super().add(keys, ids)
+        self._walked = None
+
+    def _to_state(self) -> dict[str, Any]:
+        return {"keys": self.keys, "ids": self.ids}
+
+
+class Walked(NamedTuple):
+    """The tree's nodes (centroid, first child or -1, rows from … to), its rows, and the edges."""
+
+    centroids: NDArray[np.float32]
+    children: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    edges: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, keys: NDArray[np.float32]) -> Walked:
+        """Return tree and graph of unit vectors."""
+        grown = kernels.grow(np.ascontiguousarray(keys), LEAF_SIZE, 0)
+        centroids, children, bounds, rows = grown
+        return cls(centroids, children, bounds, rows, nearest_rows(keys, N_EDGES))
+
+
+def nearest_rows(keys: NDArray[np.float32], n_edges: int) -> NDArray[np.int32]:
+    """Return the nearest other rows of each row, all rows being looked at."""
+    found = ExactIndex(keys).search(keys, n_edges + 1).ids
+    edges = np.full((len(keys), max(min(n_edges, len(keys) - 1), 1)), NO_KEY, dtype=np.int32)
+    others = found != np.arange(len(keys))[:, np.newaxis]
+    # Where copies hide a row from itself, the last one found makes room.
+    others[others.all(axis=1), -1] = False
+    edges[:, : found.shape[1] - 1] = found[others].reshape(len(keys), -1)
+    return edges
