@@ -1,0 +1,357 @@
+"""Every formula on a method's page, quoted and worked out by hand on a small case.
+
+A test names the page's lines that it checks. The last test looks for lines that nobody checks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
+
+from labelspace.graph.spectral import BACKGROUND, laplacian_eigenmaps
+from labelspace.graph.tree import Tree, flat_tree
+from labelspace.linear.contrastive_loss import contrast
+from labelspace.linear.squared_hinge import train_squared_hinge
+from labelspace.manifold.self_expression import express
+from labelspace.models import MostCommon, NearestNeighbors, OneVsAll
+from labelspace.models.annexml import _pair_kernels as pairs
+from labelspace.models.hierarchical_xc.best_first import BestFirstIndex
+from labelspace.models.hyperbolic.loss import approach_labels
+from labelspace.models.label_trees import _node_embedding_kernels as nodes
+from labelspace.models.label_trees.affinity import confusion_affinity
+from labelspace.models.label_trees.one_slack import train_one_slack
+from labelspace.spaces import poincare
+from labelspace.topk import TopK
+
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "methods"
+QUOTED: dict[str, list[str]] = {}
+# Pages of systems that others are compared with: their formulas are checked beside the code, in
+# the tests of these folders.
+BESIDE_THE_CODE = {
+    "label-compression.md": "label_compression",
+    "labelspace.md": "labelspace",
+    "leml.md": "leml",
+    "parabel.md": "label_trees",
+    "robustxml.md": "leml",
+    "row-trees.md": "row_trees",
+    "sleec.md": "sleec",
+    "sparse-margins.md": "sparse_margins",
+    "wsabie.md": "wsabie",
+    "xml-cnn.md": "xml_cnn",
+}
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def quotes(page: str, *lines: str) -> Callable[[Test], Test]:
+    """Say which lines of a page a test checks; they have to stand there as they are quoted."""
+
+    def remember(test: Test) -> Test:
+        QUOTED.setdefault(page, []).extend(_plain(line) for line in lines)
+        return test
+
+    return remember
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def unit_rows(n: int, dim: int, seed: int = 0) -> np.ndarray:
+    drawn = np.random.default_rng(seed).normal(size=(n, dim))
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+
+@quotes(
+    "annexml.md",
+    "min_V  Σ_i Σ_j −log  e^{γ cos(z_i,z_j)} / ( e^{γ cos(z_i,z_j)} + Σ_n e^{γ cos(z_i,z_n)} )",
+)
+def test_rows_choose_their_partner_among_those_of_the_batch() -> None:
+    anchors, partners, gamma = unit_rows(5, 3), unit_rows(5, 3, seed=1), 4.0
+    e = np.exp(gamma * anchors @ partners.T)
+    expected = sum(-np.log(e[i, i] / e[i].sum()) for i in range(5))
+    found = contrast(anchors, partners, gamma, symmetric=False)[0]
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+@quotes(
+    "annexml.md",
+    "ℓ_i = Σ_{p ∈ P} −log e^{γ cos(z_i,z_p)} / ( e^{γ cos(z_i,z_p)} + Σ_{n ∈ Q} e^{γ"
+    " cos(z_i,z_n)} )",
+)
+def test_neighbours_stand_against_the_same_rows() -> None:
+    cosines, gamma = np.array([0.8, 0.1, 0.5, -0.3]), 10.0  # two of P, then two of Q
+
+    def loss(cosines: np.ndarray) -> float:
+        e = np.exp(gamma * cosines)
+        return float(sum(-np.log(e[p] / (e[p] + e[2:].sum())) for p in (0, 1)))
+
+    slopes = [(loss(cosines + h) - loss(cosines - h)) / 2e-6 for h in 1e-6 * np.eye(4)]
+    weights = np.empty(4, dtype=np.float32)
+    pairs.pair_weights(cosines.astype(np.float32), np.float32(gamma), weights)
+    assert -weights == pytest.approx(np.array(slopes), rel=1e-3)
+
+
+@quotes("dxml.md", "min_f  Σ_i Σ_d h(f(x_i)_d − t_id),   t_i = V y_i / |y_i|,   h: smooth L1")
+def test_a_row_belongs_at_the_mean_of_its_labels() -> None:
+    torch = pytest.importorskip("torch")
+    from labelspace.models.dxml.losses import smooth_l1
+    from labelspace.models.dxml.task import label_shares
+
+    V = np.array([[2.0, 0.0], [0.0, 4.0], [9.0, 9.0]])
+    T = label_shares(csr_matrix([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])) @ V
+    assert T.tolist() == [[1.0, 2.0], [0.0, 4.0]]
+    Z = np.array([[0.5, 0.0], [0.0, 3.5]])
+    # h(a) = a²/2 up to one, |a| − ½ beyond; the mean over rows: 0.5²/2 + 1.5 and 0.5²/2
+    found = smooth_l1(torch.tensor(Z), torch.tensor(np.asarray(T)))
+    assert found.item() == pytest.approx((0.125 + 1.5 + 0.125) / 2)
+
+
+@quotes("glas.md", "L = Σ_i ℓ(z_i·V, y_i) + λ mean_{a,b} (v_a·v_b − ½(F(a|b) + F(b|a)))²")
+def test_products_of_labels_are_to_be_how_often_they_come_together() -> None:
+    torch = pytest.importorskip("torch")
+    from labelspace.graph.cooccurrence import cooccurrence, similarity
+    from labelspace.models.glas import regularizers
+
+    Y = csr_matrix(np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1]], dtype=np.float32))
+    # F(0|1) = 2/2, F(1|0) = 2/3; F(0|2) = 1, F(2|0) = 1/3; F(1|2) = 1, F(2|1) = 1/2
+    U = np.array([[1, 5 / 6, 2 / 3], [5 / 6, 1, 3 / 4], [2 / 3, 3 / 4, 1]])
+    found = similarity(cooccurrence(Y), 3, "arithmetic").toarray()
+    np.fill_diagonal(found, 1.0)
+    assert found == pytest.approx(U, abs=1e-6)
+    V = unit_rows(3, 2)
+    penalty = regularizers.glas(torch.tensor(V), torch.tensor(U)).item()
+    assert penalty == pytest.approx(np.mean((V @ V.T - U) ** 2))
+
+
+@quotes(
+    "hyperbolic.md",
+    "min  Σ_j Σ_i −log  e^{−α d(u_j, v_i)} / ( Σ_k e^{−α d(u_j, v_k)} + e^{−α d(u_j, v_i)} )",
+    "d(u, v) = 2 arsinh( ‖u − v‖ / √((1 − ‖u‖²)(1 − ‖v‖²)) )",
+)
+def test_a_row_is_nearer_to_its_labels_than_to_others() -> None:
+    U, V, alpha = 0.7 * unit_rows(2, 2), 0.4 * unit_rows(3, 2, seed=1), 3.0
+
+    def d(u: np.ndarray, v: np.ndarray) -> float:
+        apart = np.linalg.norm(u - v) / np.sqrt((1 - u @ u) * (1 - v @ v))
+        return float(2 * np.arcsinh(apart))
+
+    assert poincare.distance(U[0], V[0]) == pytest.approx(d(U[0], V[0]))
+    has = np.array([[True, True, False], [False, True, False]])
+    e = np.array([[np.exp(-alpha * d(u, v)) for v in V] for u in U])
+    expected = 0.0
+    for j in range(2):
+        for i in np.flatnonzero(has[j]):
+            expected -= np.log(e[j, i] / (e[j][~has[j]].sum() + e[j, i]))
+    found = approach_labels(U, V, has, alpha, summed=True)[0]
+    assert 2 * found == pytest.approx(expected)  # a mean over both rows
+
+
+@quotes(
+    "knn.md",
+    "score of label l for x  =  Σ_i cos(x, x_i)^power · [row i has l]  /  Σ_i cos(x, x_i)^power",
+)
+def test_nearer_rows_have_more_to_say() -> None:
+    X, x = np.array([[1.0, 0.0], [0.6, 0.8]]), np.array([[0.8, 0.6]])
+    model = NearestNeighbors(n_neighbors=2, power=2.0).fit(X, [["near"], ["nearer"]])
+    top = model.predict_topk(x, 2)
+    votes = {"near": 0.8**2, "nearer": 0.96**2}
+    for label, score in zip(model.classes_[top.labels[0]], top.scores[0], strict=True):
+        assert score == pytest.approx(votes[label] / sum(votes.values()), rel=1e-4)
+
+
+@quotes(
+    "label-trees.md",
+    "1   min  ½ Σ_j ‖w_j‖² + C Σ_i Σ_j max(0, 1 − C_j(y_i) w_j·x_i)²        every"
+    " node against all rows",
+)
+def test_a_node_by_itself_tells_its_rows_from_all_others() -> None:
+    X, C = np.array([[1.0, 0.5], [0.2, 1.0], [0.9, 0.1]]), 2.0
+    sign = np.array([1.0, -1.0, -1.0])
+    with_constant = np.column_stack((np.ones(3), X))
+
+    def objective(w: np.ndarray) -> float:
+        return 0.5 * w @ w + C * np.sum(np.maximum(0, 1 - sign * (with_constant @ w)) ** 2)
+
+    least = minimize(objective, np.zeros(3), tol=1e-10)
+    weights, biases, _ = train_squared_hinge(
+        csr_matrix(X, dtype=np.float32), csr_matrix((sign > 0)[:, np.newaxis]), C=C, tol=1e-5
+    )
+    found = np.concatenate((biases, weights.toarray()[0]))
+    assert found == pytest.approx(least.x, abs=1e-3)
+
+
+@quotes(
+    "label-trees.md",
+    "2   min  ½ Σ_j ‖w_j‖² + C Σ_i ξ_i²    w_r·x_i ≥ w_s·x_i + 1 − ξ_i      r right,"
+    " s its wrong sibling",
+)
+def test_siblings_keep_a_margin() -> None:
+    # One row of squared length 2 with its constant, two labels: w_r = −w_s = a x, ξ = 1 − 4a, and
+    # ½ · 2 · 2a² + C (1 − 4a)² is least at a = 2C / (1 + 8C).
+    X, tree, C = csr_matrix(np.ones((1, 1), dtype=np.float32)), flat_tree(np.arange(2), 2), 0.7
+    right = tree.positive_nodes(csr_matrix([[1.0, 0.0]]))
+    trained = train_one_slack(X, tree, right, C=C, tol=1e-6, max_iter=500)
+    a = 2 * C / (1 + 8 * C)
+    assert trained.biases[1:] == pytest.approx([a, -a], abs=1e-4)
+
+
+@quotes(
+    "label-trees.md",
+    "joint      min γ‖W‖² + (1/m) Σ ξ_i²    Wx_i·V_y + b_y ≥ Wx_i·V_j + b_j + 1 − ξ_i,  ‖V_j‖ ≤ 1",
+)
+def test_the_joint_problem_has_the_slack_of_the_worst_label() -> None:
+    tree, z = flat_tree(np.arange(3), 3), np.array([0.5, -1.0], dtype=np.float32)
+    vectors = np.concatenate((np.zeros((1, 2)), unit_rows(3, 2))).astype(np.float32)
+    biases = np.array([0.0, 0.1, 0.3, -0.2], dtype=np.float32)
+    scores = vectors[1:] @ z + biases[1:]
+    xi = max(0.0, 1.0 - scores[0] + scores[1:].max())
+    slopes = np.zeros(4, dtype=np.float32)
+    is_right = np.array([True, True, False, False])
+    parts = z, np.arange(1, 4), tree.parents, is_right, vectors, biases
+    found = nodes.row_slopes(*parts, False, np.float32(1.0), True, slopes)
+    assert found == pytest.approx(0.5 * xi**2, rel=1e-5)
+
+
+@quotes(
+    "label-trees.md",
+    "sequence   min_V Σ A_ij ‖V_i − V_j‖²,  VᵀDV = I,  D_ii = Σ_j A_ij;",
+    "           then  min_W γ‖W‖² + (1/m) Σ ξ_i    ‖Wx_i − V_y‖² ≤ ‖Wx_i − V_j‖² + ξ_i",
+)
+def test_eigenmaps_have_the_least_sum_and_rows_the_slack_of_distances() -> None:
+    random = np.random.default_rng(0)
+    A = random.random((6, 6))
+    A = A + A.T
+    V = laplacian_eigenmaps(csr_matrix(A), 2).astype(float)
+    with_all = A + BACKGROUND * A.sum(axis=1).mean() / 6  # a little affinity of all with all
+    D = np.diag(with_all.sum(axis=1))
+    assert pytest.approx(np.eye(2), abs=1e-5) == V.T @ D @ V
+    # Σ_ij A_ij ‖V_i − V_j‖² = 2 tr Vᵀ(D − A)V, least for the smallest eigenvalues but the first
+    values = np.sort(np.linalg.eigvals(np.linalg.inv(D) @ (D - with_all)).real)
+    sums = sum(with_all[i, j] * np.sum((V[i] - V[j]) ** 2) for i in range(6) for j in range(6))
+    assert sums == pytest.approx(2 * values[1:3].sum(), rel=1e-4)
+    vectors = np.concatenate((np.zeros((1, 2)), V)).astype(np.float32)
+    biases = (-0.5 * np.square(vectors).sum(axis=1)).astype(np.float32)
+    z, is_right = random.normal(size=2).astype(np.float32), np.arange(7) == 3
+    tree, slopes = flat_tree(np.arange(6), 6), np.zeros(7, dtype=np.float32)
+    parts = z, np.arange(1, 7), tree.parents, is_right, vectors, biases
+    found = nodes.row_slopes(*parts, False, np.float32(0.0), False, slopes)
+    distances = np.square(z - vectors[1:]).sum(axis=1)
+    assert 2 * found == pytest.approx(max(0.0, distances[2] - distances.min()), abs=1e-4)
+
+
+def test_confusions_are_counted_as_the_page_says() -> None:
+    # label-trees.md: C_kl is the mean, over the rows that have label k, of 1/rank of the answer l
+    Y = csr_matrix([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    answers = TopK(np.array([[1, 0], [0, 2], [1, 0], [2, 1]]), np.ones((4, 2), dtype=np.float32))
+    C = np.array([[0, 1 / 2, 1 / 4], [1 / 2, 0, 0], [0, 1 / 2, 0]])
+    assert confusion_affinity(Y, answers).toarray() == pytest.approx((C + C.T) / 2)
+
+
+@quotes("most-common.md", "score of label l  =  n_l / N")
+def test_a_frequent_label_scores_by_its_share() -> None:
+    model = MostCommon().fit(np.ones((4, 1)), [["a"], ["a", "b"], ["a"], ["b"]])
+    assert model.predict_topk([[1.0]], 2).scores[0] == pytest.approx([3 / 4, 2 / 4])
+
+
+@quotes(
+    "neuralxc.md",
+    "L(x, y) = α ‖ψ_i(φ_i(x)) − x‖² + β ‖ψ_o(φ_o(y)) − y‖² + BCE(ψ_o(f(φ_i(x))), y)",
+)
+def test_the_three_terms_of_the_loss() -> None:
+    torch = pytest.importorskip("torch")
+    from labelspace.models.neuralxc.report_task import ReportTask
+    from labelspace.models.neuralxc.settings import NeuralXCSettings
+    from labelspace.parameters import CorpusShape
+
+    X, Y = (csr_matrix(np.eye(4)[[0, 1, 2, 1]], dtype=np.float32) for _ in range(2))
+    chosen = NeuralXCSettings.for_corpus("paper", CorpusShape(4, 4, 4))
+    told = {**vars(chosen), "errors": "sum", "alpha": 0.3, "beta": 0.2}
+    task = ReportTask(X, Y, NeuralXCSettings(**told))
+    x, y = (torch.from_numpy(one.toarray()) for one in (X, Y))
+    code = task.encoder(x)
+    p = torch.sigmoid(task.label_decoder(task.regressor(code)))
+    again = torch.sigmoid(task.decoder(code)) - x
+    labels = torch.sigmoid(task.label_decoder(task.label_encoder(y))) - y
+    bce = -(y * p.log() + (1 - y) * (1 - p).log())
+    each = 0.3 * again.square() + 0.2 * labels.square() + bce
+    found = task.loss(np.arange(4), np.random.default_rng(0))["loss"]
+    assert found.item() == pytest.approx(each.sum(dim=1).mean().item(), rel=1e-4)
+
+
+@quotes(
+    "one-vs-all.md",
+    "w_l = argmin  ½‖w‖² + C Σ_i max(0, 1 − s_i w·x_i)²        s_i = +1 if row i has"
+    " label l, else −1",
+    "score of label l for x  =  w_l·x",
+)
+def test_one_classifier_for_each_label() -> None:
+    X, y = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]), ["a", "a", "b"]
+    model = OneVsAll(C=0.5, min_weight=0.0, idf=False, tol=1e-5).fit(X, y)
+    with_constant, sign = np.column_stack((np.ones(3), X)), np.array([1.0, 1.0, -1.0])
+
+    def objective(w: np.ndarray) -> float:
+        return 0.5 * w @ w + 0.5 * np.sum(np.maximum(0, 1 - sign * (with_constant @ w)) ** 2)
+
+    w = minimize(objective, np.zeros(3), tol=1e-10).x
+    top = model.predict_topk(X[1:2], 2)
+    score = dict(zip(top.labels[0], top.scores[0], strict=True))
+    assert score[0] == pytest.approx(with_constant[1] @ w, abs=1e-3)
+
+
+@quotes("smce.md", "min_c  λ ‖q ⊙ c‖₁ + ½ ‖Ȳ c‖²   with  Σ c = 1")
+def test_a_point_is_expressed_at_the_least_cost() -> None:
+    points = np.random.default_rng(3).normal(size=(5, 2))
+    solved = express(points, n_candidates=4, penalty=0.5, tol=1e-12)
+    others = points[solved.candidates[0]] - points[0]
+    lengths = np.linalg.norm(others, axis=1)
+    directions, q = others / lengths[:, np.newaxis], lengths / lengths.sum()
+
+    def cost(c: np.ndarray) -> float:
+        return 0.5 * np.abs(q * c).sum() + 0.5 * np.sum((c @ directions) ** 2)
+
+    found = cost(solved.coefficients[0])
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        step = random.normal(size=4) * random.choice([1.0, 0.1, 0.01])
+        assert cost(solved.coefficients[0] + step - step.mean()) >= found - 1e-9
+
+
+def test_a_path_multiplies_the_chances_of_its_steps() -> None:
+    # HierarchicalXC: P(label | x) = Π P(child | node, x) along the path from the root
+    tree = Tree.from_nested([[0, 1], 2], n_labels=3)  # nodes: root, {0, 1}, {2}, {0}, {1}
+    weights = csr_matrix(np.array([[0.0], [0.4], [-0.6], [1.0], [-2.0]], dtype=np.float32))
+    biases = np.array([0.0, 0.1, 0.2, 0.0, 0.3], dtype=np.float32)
+    index = BestFirstIndex(tree, weights, biases)
+    x = 0.5
+    found = index.search(csr_matrix([[x]], dtype=np.float32), 3).top
+    chance = 1 / (1 + np.exp(-(weights.toarray().ravel() * x + biases)))
+    expected = {0: chance[1] * chance[3], 1: chance[1] * chance[4], 2: chance[2]}
+    for label, score in zip(found.labels[0], found.scores[0], strict=True):
+        assert np.exp(score) == pytest.approx(expected[label], rel=1e-4)
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in PAGES.glob("*.md")))
+def test_every_formula_on_a_page_is_quoted(page: str) -> None:
+    text = (PAGES / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if _is_formula(line)]
+    stands = _plain(text)
+    for quoted in QUOTED.get(page, []):
+        assert quoted in stands, f"{page} says otherwise"
+    if page in BESIDE_THE_CODE:
+        assert (Path(__file__).parent / BESIDE_THE_CODE[page]).is_dir()
+        return
+    for line in lines:
+        assert _plain(line) in QUOTED.get(page, []), f"no test quotes {line!r} of {page}"
+
+
+def _is_formula(line: str) -> bool:
+    drawn = any(sign in line for sign in "►▼▲┘│")
+    return bool(re.search(r"[Σ‖≤=]|min_?", line)) and not drawn and "labelspace " not in line
