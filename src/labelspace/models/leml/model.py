@@ -54,7 +54,8 @@ class LEML(LabelRanker):
         "best" is what measures best for its price; "paper" has the rank and the rounds of the
         publication.
     dim : int, optional
-        Rank of the map: four fifths of the labels, 200 at most (500 at most).
+        Rank of the map: the number of labels, 200 at most (four fifths of it, 500 at
+        most).
     penalty : float, optional
         λ of both factors: 2 (2). Smaller fits closer.
     loss : {"squared", "logistic", "squared-hinge"}, optional

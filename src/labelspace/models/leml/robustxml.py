@@ -52,7 +52,8 @@ class RobustXML(LabelRanker):
         "best" is what measures best for its price; "paper" has the rank of the publication and
         solves for the two parts in more turns.
     dim : int, optional
-        Rank of the low-rank part: four fifths of the labels, 200 at most (500 at most).
+        Rank of the low-rank part: the number of labels, 200 at most (four fifths of it, 500 at
+        most).
     penalty : float, optional
         λ of its two factors: 2 (2).
     l1 : float, optional

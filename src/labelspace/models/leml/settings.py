@@ -8,9 +8,9 @@ from typing import ClassVar
 from labelspace.models.leml.newton import LOSSES
 from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, one_of, real, whole
 
-# Dimensions as a share of the labels, at least and at most.
-_SHARE = 0.8
-_FEWEST, _MOST, _MOST_IN_PAPER = 16, 200, 500
+# Dimensions at least and at most; the publication's are a share of the labels.
+_FEWEST, _MOST = 16, 200
+_SHARE_IN_PAPER, _MOST_IN_PAPER = 0.8, 500
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class LEMLSettings(Settings):
     Attributes
     ----------
     dim : int
-        Rank of the map: four fifths of the labels, 200 at most (500 at most).
+        Rank of the map: the number of labels, 200 at most (four fifths of it, 500 at
+        most).
     penalty : float
         λ of both factors: 2 (2).
     loss : {"squared", "logistic", "squared-hinge"}
@@ -36,7 +37,7 @@ class LEMLSettings(Settings):
     Examples
     --------
     >>> LEMLSettings.for_corpus("best", CorpusShape(4880, 1836, 159)).dim
-    127
+    159
     """
 
     dim: int = _MOST
@@ -59,10 +60,9 @@ class LEMLSettings(Settings):
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> LEMLSettings:
         """Return the settings of a preset for a corpus of some shape."""
-        share = max(int(_SHARE * shape.n_labels), _FEWEST)
         if preset == "paper":
-            return cls(dim=min(share, _MOST_IN_PAPER), n_rounds=10)
-        return cls(dim=min(share, _MOST))
+            return cls(dim=_published_dim(shape), n_rounds=10)
+        return cls(dim=_dim(shape))
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ class RobustXMLSettings(Settings):
     Attributes
     ----------
     dim : int
-        Rank of the low-rank part: four fifths of the labels, 200 at most (500 at most).
+        Rank of the low-rank part: the number of labels, 200 at most (four fifths of it, 500 at
+        most).
     penalty : float
         λ of its two factors: 2 (2).
     l1 : float
@@ -118,7 +119,14 @@ class RobustXMLSettings(Settings):
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> RobustXMLSettings:
         """Return the settings of a preset for a corpus of some shape."""
-        share = max(int(_SHARE * shape.n_labels), _FEWEST)
         if preset == "paper":
-            return cls(dim=min(share, _MOST_IN_PAPER), n_weights=500, n_turns=5)
-        return cls(dim=min(share, _MOST))
+            return cls(dim=_published_dim(shape), n_weights=500, n_turns=5)
+        return cls(dim=_dim(shape))
+
+
+def _dim(shape: CorpusShape) -> int:
+    return min(max(shape.n_labels, _FEWEST), _MOST)
+
+
+def _published_dim(shape: CorpusShape) -> int:
+    return min(max(int(_SHARE_IN_PAPER * shape.n_labels), _FEWEST), _MOST_IN_PAPER)
