@@ -138,6 +138,15 @@ def test_files_and_thousands_of_processes_are_refused(tmp_path: Path) -> None:
             Tagger.load(tmp_path / name)
 
 
+@pytest.mark.parametrize("steps", [[], 5, [("a",)], [(1, CountVectorizer())], [("a", 5)]])
+def test_a_pipeline_of_something_else_is_refused(steps: Any, tmp_path: Path) -> None:
+    tagger = Tagger("knn", features=make_pipeline(CountVectorizer())).fit(TEXTS, LABELS)
+    tagger.features_.transformer.steps = steps
+    tagger.save(tmp_path / "tagger")
+    with pytest.raises(ModelFileError, match="The model's Pipeline cannot be used"):
+        Tagger.load(tmp_path / "tagger")
+
+
 def test_a_pattern_of_ones_own_has_to_be_trusted(tmp_path: Path) -> None:
     own = CountVectorizer(token_pattern=r"[a-z]{2,}")
     tagger = Tagger("knn", features=own).fit(TEXTS, LABELS)

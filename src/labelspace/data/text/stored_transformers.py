@@ -50,6 +50,9 @@ def check_restored(made: Any, trusts_patterns: bool) -> None:
         raise _refused(kind, "dtype is no type of numbers")
     if "ngram_range" in parameters:
         _check_ngrams(kind, parameters["ngram_range"])
+    for name in ("steps", "transformer_list"):
+        if name in parameters:
+            _check_pairs(kind, name, parameters[name])
     if "vocabulary_" in vars(made):
         _check_vocabulary(kind, vars(made)["vocabulary_"])
     pattern = parameters.get("token_pattern")
@@ -66,6 +69,16 @@ def _check_ngrams(kind: type, given: Any) -> None:
     is_pair = isinstance(given, (tuple, list)) and len(given) == 2
     if not is_pair or not all(type(one) is int and 1 <= one <= LONGEST_NGRAM for one in given):
         raise _refused(kind, f"ngram_range is no pair of numbers from 1 to {LONGEST_NGRAM}")
+
+
+def _check_pairs(kind: type, name: str, given: Any) -> None:
+    """Raise unless transformers are listed with a name for each."""
+    if not isinstance(given, list) or not given:
+        raise _refused(kind, f"{name} is no list")
+    for pair in given:
+        is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)
+        if not is_pair or not (pair[1] in ("drop", "passthrough") or hasattr(pair[1], "transform")):
+            raise _refused(kind, f"{name} has something else than names and transformers")
 
 
 def _check_vocabulary(kind: type, vocabulary: Any) -> None:

@@ -134,9 +134,9 @@ class Transformer(Storable):
     def transform(self, texts: Iterable[str]) -> csr_matrix:
         """Return the rows of texts, as float32 CSR."""
         texts = list(strings(texts))
-        if isinstance(self.transformer, BaseEstimator) and hasattr(self.transformer, "fit"):
-            check_is_fitted(self.transformer)
         try:
+            if isinstance(self.transformer, BaseEstimator) and hasattr(self.transformer, "fit"):
+                check_is_fitted(self.transformer)
             return _matrix(self.transformer.transform(texts), len(texts))
         except LabelspaceError:
             raise
@@ -151,8 +151,13 @@ class Transformer(Storable):
     def name_of(self, column: int) -> str:
         """Return the feature of one column, or its number."""
         if self._names is None and hasattr(self.transformer, "get_feature_names_out"):
-            self._names = self.transformer.get_feature_names_out()
-        return f"#{column}" if self._names is None else str(self._names[column])
+            try:
+                self._names = self.transformer.get_feature_names_out()
+            except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+                self._names = ()  # of a stranger's making
+        if self._names is None or column >= len(self._names):
+            return f"#{column}"
+        return str(self._names[column])
 
     def _check_comes_back(self, texts: list[str]) -> None:
         """Raise if what would be stored does not give the same rows; before a long training."""
