@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from labelspace.models import LabelSpace
@@ -33,26 +35,61 @@ def test_more_effort_has_more_of_everything(n_examples: int) -> None:
 
 @pytest.mark.parametrize(
     ("n_examples", "expected"),
-    [(7_999, (128, 10.0, 80)), (19_999, (128, 10.0, 200)), (20_000, (192, 20.0, 200))],
+    [
+        (3_000, (100, 10.0, 0.0, 80, 5)),
+        (20_000, (63, 14.1, 0.5, 200, 5)),
+        (90_000, (40, 20.0, 1.0, 200, 3)),
+    ],
 )
-def test_few_rows_have_smaller_spaces_and_a_softer_contrast(
-    n_examples: int, expected: tuple[int, float, int]
-) -> None:
+def test_the_more_rows_the_sharper_the_contrast(n_examples: int, expected: tuple) -> None:
     told = taken(n_examples)
-    assert (told.dim, told.gamma, told.min_steps) == expected
+    found = told.n_neighbors, round(told.gamma, 1), told.label_weight
+    assert (*found, told.min_steps, told.n_epochs) == expected
+
+
+def test_the_more_labels_the_larger_batches() -> None:
+    sizes = [taken(50_000, n_labels).batch_size for n_labels in (500, 16_000, 100_000)]
+    assert sizes == [128, 250, 512]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "n_neighbors",
+        "gamma",
+        "learning_rate",
+        "label_weight",
+        "min_steps",
+        "n_epochs",
+        "hard_neighbors",
+        "hard_negatives",
+        "batch_size",
+    ],
+)
+@pytest.mark.parametrize("grows", ["n_examples", "n_labels", "per_row"])
+def test_no_setting_jumps(name: str, grows: str) -> None:
+    """A tenth more rows, labels or features changes a setting by little of its range, or by 1."""
+    usual = {"n_examples": 30_000, "n_labels": 3_000, "per_row": 50}
+    sizes = [int(30 * 1.1**step) for step in range(110)]
+    if grows == "per_row":
+        sizes = sizes[:30]
+    found = [float(getattr(taken(**{**usual, grows: size}), name)) for size in sizes]
+    steps = [abs(after - before) for before, after in pairwise(found)]
+    rounding = {"learning_rate": 0, "gamma": 0, "label_weight": 0}.get(name, 1)
+    assert max(steps) <= max(0.15 * (max(found) - min(found)), rounding)
 
 
 def test_long_rows_have_more_hard_negatives() -> None:
-    short, long = taken(1000, per_row=99), taken(1000, per_row=100)
+    short, long = taken(1000, per_row=40), taken(1000, per_row=200)
     assert (short.hard_neighbors, short.hard_negatives) == (30, 50)
     assert (long.hard_neighbors, long.hard_negatives) == (100, 100)
 
 
 @pytest.mark.parametrize(
     ("n_examples", "n_labels", "expected"),
-    [(2_000, 1_000, 2_000), (2_001, 1_000, 250), (80_000, 100_000, 200), (80_000, 10**6, 100)],
+    [(2_000, 1_000, 250), (80_000, 100_000, 200), (80_000, 10**6, 100)],
 )
-def test_negatives_are_as_many_as_are_no_effort(
+def test_negatives_are_as_many_as_are_affordable(
     n_examples: int, n_labels: int, expected: int
 ) -> None:
     assert taken(n_examples, n_labels).min_negatives == expected

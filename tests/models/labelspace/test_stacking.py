@@ -8,12 +8,12 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit
 
 from labelspace.models.labelspace.candidates import Candidates
+from labelspace.models.labelspace.cross_fitting import CrossFit
 from labelspace.models.labelspace.name_index import N_FIGURES
 from labelspace.models.labelspace.stacking import (
     Stacker,
     _with_unseen_labels,
     learn_stacker,
-    unseen_probabilities,
 )
 from labelspace.models.labelspace.vector_space import N_FIGURES as N_VECTOR_FIGURES
 
@@ -40,6 +40,10 @@ def no_vectors(n_rows: int, n_candidates: int) -> np.ndarray:
 COUNTS = np.full(5, 50)
 
 
+def unseen_probabilities(given: Candidates, Y: csr_matrix, n_trees: int = 100) -> np.ndarray:
+    return CrossFit(given, Y, COUNTS, n_trees=n_trees).probabilities(n_trees)
+
+
 def test_it_learns_whom_to_trust() -> None:
     given, Y, _ = candidates(3000, seed=0)
     unseen, _, true = candidates(500, seed=1)
@@ -50,11 +54,11 @@ def test_it_learns_whom_to_trust() -> None:
 
 def test_no_row_judges_itself() -> None:
     given, Y, true = candidates(40, seed=0)
-    before = unseen_probabilities(given, Y, COUNTS)
+    before = unseen_probabilities(given, Y)
     assert before.shape == true.shape
     turned = Y.toarray()
     turned[0] = 1.0 - turned[0]
-    after = unseen_probabilities(given, csr_matrix(turned), COUNTS)
+    after = unseen_probabilities(given, csr_matrix(turned))
     assert np.array_equal(after[::2], before[::2]), "what a half teaches reached the half itself"
     assert not np.array_equal(after[1::2], before[1::2])
 
@@ -62,7 +66,7 @@ def test_no_row_judges_itself() -> None:
 @pytest.mark.parametrize("n_rows", [0, 1])
 def test_too_few_rows_give_prior_weights_or_nearly(n_rows: int) -> None:
     given, Y, _ = candidates(n_rows, seed=0)
-    probabilities = unseen_probabilities(given, Y, COUNTS)
+    probabilities = unseen_probabilities(given, Y)
     assert probabilities.shape == (n_rows, 5)
     np.testing.assert_allclose(probabilities, Stacker().probabilities(given, COUNTS), atol=0.05)
 
@@ -88,7 +92,7 @@ def test_votes_are_trusted_where_neighbours_are_near() -> None:
     given = Candidates(*told)
 
     def precision(n_trees: int) -> float:
-        found = unseen_probabilities(given, Y, COUNTS, n_trees=n_trees).argmax(axis=1)
+        found = unseen_probabilities(given, Y, n_trees=n_trees).argmax(axis=1)
         return float((found == true).mean())
 
     assert precision(0) < 0.7
@@ -126,7 +130,7 @@ def test_vectors_are_believed_where_they_tell_more_than_votes_and_margins(n_tree
     vectors = np.zeros((*given.labels.shape, N_VECTOR_FIGURES), dtype=np.float32)
     vectors[:, :, 0] = np.where(Y.toarray() > 0, 0.8, 0.2) + 0.1 * noise
     given = given._replace(margins=noise, vectors=vectors)
-    found = unseen_probabilities(given, Y, COUNTS, n_trees=n_trees)
+    found = unseen_probabilities(given, Y, n_trees=n_trees)
     assert ((found > 0.5) == (Y.toarray() > 0)).mean() > 0.95
 
 
@@ -148,3 +152,16 @@ def test_what_rows_say_of_a_hidden_label_is_hidden_but_its_name_is_not() -> None
     assert np.all(new_counts[20:25] == 0)
     assert not both.vectors[12:, :5, 0].any()
     assert np.array_equal(both.vectors[12:, :5, 1], turned.vectors[:, :5, 1])
+
+
+def test_few_rows_grow_few_trees_and_many_grow_many() -> None:
+    """Noise in the figures is worth no tree; that votes and margins take turns is worth many."""
+    few, truth, _ = candidates(40, seed=5)
+    assert CrossFit(few, truth, COUNTS).best_n_trees() < 20
+    many, truth, _ = candidates(3000, seed=6)
+    rows = many.rows.copy()
+    rows[::3, 0] = 1.0
+    taking_turns = many._replace(
+        rows=rows, margins=np.where(rows[:, :1] > 0, many.margins, -many.margins)
+    )
+    assert CrossFit(taking_turns, truth, COUNTS).best_n_trees() > 20

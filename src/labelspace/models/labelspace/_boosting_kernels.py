@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from labelspace._random_kernels import below, next_state, seeded
 from labelspace.compiling import njit
 
 N_FEATURES = 29  # figures of a candidate that trees ask about
@@ -12,39 +13,47 @@ SMALLEST_CURVATURE = 1e-6
 
 
 @njit(cache=True, nogil=True)
-def boost(columns, n_bins, is_true, logits, rate, l2, fewest, splits, cuts, values):
+def boost(columns, n_bins, rows, is_true, logits, rate, l2, fewest, splits, cuts, values):
     """Grow one tree after the other on the gradient of the log loss; ``logits`` move with them.
 
     ``columns`` are the bins of each feature, (n_features, n). Tree t asks feature ``splits[t, d]``
-    at level d whether its bin is above ``cuts[t, d]``; its leaves are ``values[t]``.
+    at level d whether its bin is above ``cuts[t, d]``; its leaves are ``values[t]``. It is grown on
+    about half of the cases, all or none of those that have the same number in ``rows``.
     """
     n_trees, depth = splits.shape
     n = columns.shape[1]
     slopes = np.empty(n)
     curvatures = np.empty(n)
     leaf_of = np.empty(n, dtype=np.int32)
+    drawn = np.empty(n, dtype=np.int64)
     for tree in range(n_trees):
+        n_drawn = 0
         for at in range(n):
-            p = 1.0 / (1.0 + np.exp(-logits[at]))
-            slopes[at] = p - is_true[at]
-            curvatures[at] = max(p * (1.0 - p), SMALLEST_CURVATURE)
+            state = next_state(next_state(seeded(1, rows[at], tree + 1)))
+            if below(state, 2) == 0:
+                p = 1.0 / (1.0 + np.exp(-logits[at]))
+                slopes[at] = p - is_true[at]
+                curvatures[at] = max(p * (1.0 - p), SMALLEST_CURVATURE)
+                drawn[n_drawn] = at
+                n_drawn += 1
         leaf_of[:] = 0
         for level in range(depth):
             split, cut = _best_split(
-                columns, n_bins, slopes, curvatures, leaf_of, 1 << level, l2, fewest
-            )
+                columns, n_bins, slopes, curvatures, leaf_of, drawn[:n_drawn], 1 << level, l2,
+                fewest,
+            )  # fmt: skip
             splits[tree, level] = split
             cuts[tree, level] = cut
             column = columns[split]
             for at in range(n):
                 leaf_of[at] = 2 * leaf_of[at] + (1 if column[at] > cut else 0)
-        _fill_leaves(slopes, curvatures, leaf_of, rate, l2, values[tree])
+        _fill_leaves(slopes, curvatures, leaf_of, drawn[:n_drawn], rate, l2, values[tree])
         for at in range(n):
             logits[at] += values[tree, leaf_of[at]]
 
 
 @njit(cache=True, nogil=True)
-def _best_split(columns, n_bins, slopes, curvatures, leaf_of, n_leaves, l2, fewest):
+def _best_split(columns, n_bins, slopes, curvatures, leaf_of, drawn, n_leaves, l2, fewest):
     """Return the feature and bin that, asked in every leaf, make the loss smallest."""
     best, best_split, best_cut = -1.0, 0, NO_SPLIT
     slope_sums = np.empty((n_leaves, NO_SPLIT + 1))
@@ -56,7 +65,8 @@ def _best_split(columns, n_bins, slopes, curvatures, leaf_of, n_leaves, l2, fewe
         slope_sums[:, : last + 1] = 0.0
         curvature_sums[:, : last + 1] = 0.0
         column = columns[feature]
-        for at in range(column.shape[0]):
+        for number in range(drawn.shape[0]):
+            at = drawn[number]
             slope_sums[leaf_of[at], column[at]] += slopes[at]
             curvature_sums[leaf_of[at], column[at]] += curvatures[at]
         for leaf in range(n_leaves):
@@ -81,11 +91,12 @@ def _best_split(columns, n_bins, slopes, curvatures, leaf_of, n_leaves, l2, fewe
 
 
 @njit(cache=True, nogil=True)
-def _fill_leaves(slopes, curvatures, leaf_of, rate, l2, values):
+def _fill_leaves(slopes, curvatures, leaf_of, drawn, rate, l2, values):
     """Write what each leaf adds to the log odds: a Newton step, some of the way."""
     slope_sums = np.zeros(values.shape[0])
     curvature_sums = np.zeros(values.shape[0])
-    for at in range(leaf_of.shape[0]):
+    for number in range(drawn.shape[0]):
+        at = drawn[number]
         slope_sums[leaf_of[at]] += slopes[at]
         curvature_sums[leaf_of[at]] += curvatures[at]
     for leaf in range(values.shape[0]):
@@ -103,3 +114,19 @@ def ask(features, splits, thresholds, values):
             leaf = 2 * leaf + (1 if above else 0)
         added += values[tree, leaf]
     return added
+
+
+@njit(cache=True, nogil=True)
+def losses_by_tree(features, is_true, logits, splits, thresholds, values, losses):
+    """Add the log loss of all cases after none, one, two … of the trees to ``losses``."""
+    for at in range(features.shape[0]):
+        logit = logits[at]
+        sign = -1.0 if is_true[at] else 1.0
+        losses[0] += np.log1p(np.exp(sign * logit))
+        for tree in range(splits.shape[0]):
+            leaf = 0
+            for level in range(splits.shape[1]):
+                above = features[at, splits[tree, level]] > thresholds[tree, level]
+                leaf = 2 * leaf + (1 if above else 0)
+            logit += values[tree, leaf]
+            losses[tree + 1] += np.log1p(np.exp(sign * logit))

@@ -3,7 +3,8 @@
 Gradient boosting of the log loss (Friedman, 2001) with oblivious trees, which ask the same question
 in all nodes of a level: few numbers, hard to overfit, and an answer takes as many comparisons as
 the tree is deep. They start from log odds that are given, so that where there is little to learn
-from these stay as they are.
+from these stay as they are. Each tree sees half of the rows (Friedman, 2002), so that none goes by
+what few of them have.
 """
 
 from __future__ import annotations
@@ -72,17 +73,35 @@ class BoostedTrees(Storable):
     def n_trees(self) -> int:
         return len(self.splits)
 
+    def first(self, n_trees: int) -> BoostedTrees:
+        """Return the first trees alone."""
+        return BoostedTrees(self.splits[:n_trees], self.thresholds[:n_trees], self.values[:n_trees])
+
+    def losses(
+        self,
+        features: NDArray[np.float32],
+        is_true: NDArray[np.bool_],
+        logits: NDArray[np.floating],
+    ) -> NDArray[np.float64]:
+        """Return the log loss of some cases after none of the trees, after one, and so on."""
+        losses = np.zeros(self.n_trees + 1)
+        start = np.asarray(logits, dtype=np.float64)
+        trees = self.splits, self.thresholds, self.values
+        kernels.losses_by_tree(features, is_true, start, *trees, losses)
+        return losses
+
 
 def grow_trees(
     features: NDArray[np.float32],
     is_true: NDArray[np.bool_],
     logits: NDArray[np.floating],
+    rows: NDArray[np.int64] | None = None,
     *,
     n_trees: int = 100,
     depth: int = 4,
     rate: float = 0.1,
-    l2: float = 20.0,
-    fewest: float = 5.0,
+    l2: float = 10.0,
+    fewest: float = 2.5,
 ) -> BoostedTrees:
     """Return trees that make the log loss of ``logits`` smaller.
 
@@ -92,6 +111,9 @@ def grow_trees(
     is_true : ndarray of shape (n,), bool
     logits : ndarray of shape (n,)
         The log odds to start from.
+    rows : ndarray of shape (n,), optional
+        Which cases belong together: each tree is grown on half of the rows. Every case is one
+        unless given.
     rate : float
         How much of a Newton step each tree takes.
     l2 : float
@@ -113,9 +135,9 @@ def grow_trees(
     values = np.zeros((n_trees, 1 << depth))
     n_bins = np.array([len(one) + 1 for one in edges])
     start = np.array(logits, dtype=np.float64)
-    kernels.boost(
-        columns, n_bins, is_true.astype(np.float64), start, rate, l2, fewest, splits, cuts, values
-    )
+    owners = np.arange(len(features)) if rows is None else rows
+    told = columns, n_bins, owners, is_true.astype(np.float64), start
+    kernels.boost(*told, rate, l2, fewest, splits, cuts, values)
     thresholds = [
         edges[feature][cut] if cut < len(edges[feature]) else _NEVER
         for feature, cut in zip(splits.ravel(), cuts.ravel(), strict=True)

@@ -35,7 +35,7 @@ class Candidates(NamedTuple):
     """Candidates of each row, all (n, n_candidates); -1 where a row has fewer.
 
     ``margins`` are scores of the classifiers, ``shares`` shares of the votes, ``cosines`` those of
-    row and label in the first space, ``nearest`` those of the row and its nearest voter for the
+    row and label in all spaces together, ``nearest`` those of the row and its nearest voter for the
     label, of which there are ``n_voters``. ``names`` has what its names say for a label, (n,
     n_candidates, N_FIGURES); zeros where none is in the row. ``vectors`` has what an encoder's
     space says for it, where there is one, else no figures. ``rows`` says what is known of each row,

@@ -99,12 +99,22 @@ def add_rows(learners: Sequence[Learner], X: csr_matrix, Y: csr_matrix, first: i
 def find_neighbors(
     learners: Sequence[Learner], X: csr_matrix, n_neighbors: int
 ) -> tuple[SearchResult, NDArray[np.float32]]:
-    """Return the training rows near each row in all spaces, and its vector in the first."""
+    """Return the training rows near each row in all spaces, and its vector in all of them."""
     encoded = [learner.encode(X) for learner in learners]
     found = [
         learner.rows.search(Z, n_neighbors) for learner, Z in zip(learners, encoded, strict=True)
     ]
-    return SearchResult.beside(found), encoded[0]
+    return SearchResult.beside(found), _joined(encoded)
+
+
+def encode(learners: Sequence[Learner], X: csr_matrix) -> NDArray[np.float32]:
+    """Return rows in all spaces together, where a cosine is the mean of those in each."""
+    return _joined([learner.encode(X) for learner in learners])
+
+
+def _joined(encoded: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return unit vectors behind each other, as one of length one."""
+    return np.concatenate(encoded, axis=1) / np.float32(np.sqrt(len(encoded)))
 
 
 def neighbor_weights(

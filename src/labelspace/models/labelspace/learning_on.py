@@ -23,7 +23,12 @@ from labelspace.linear.incremental import learn_on
 from labelspace.models.labelspace.candidates import LabelCentroids
 from labelspace.models.labelspace.evidence import vote
 from labelspace.models.labelspace.label_partners import updated_partners
-from labelspace.models.labelspace.learners import add_rows, find_neighbors, update_spaces
+from labelspace.models.labelspace.learners import (
+    add_rows,
+    encode,
+    find_neighbors,
+    update_spaces,
+)
 from labelspace.models.labelspace.name_index import NameIndex
 from labelspace.models.labelspace.reservoir import update_reservoir
 from labelspace.models.labelspace.settings import LabelSpaceSettings
@@ -164,7 +169,7 @@ class LearnsOn(LabelRanker, ABC):
             np.bincount(one.indices, minlength=n_labels) for one in (marks.right, fresh.right)
         )
         self.label_counts_ = self.label_counts_ - given + counted
-        self._train_on(X, *fresh, self.learners_[0].encode(X), is_partial=True, **how)
+        self._train_on(X, *fresh, encode(self.learners_, X), is_partial=True, **how)
         add_rows(self.learners_, X, csr_matrix(known.right + known.wrong), n_old)
 
     def _update_classifiers(self, X: csr_matrix, Y: csr_matrix, n_old: int, **how: Any) -> None:

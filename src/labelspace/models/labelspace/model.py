@@ -33,9 +33,11 @@ from labelspace.explanation import Explanation
 from labelspace.labels import without_rows
 from labelspace.models.labelspace.candidates import LabelCentroids
 from labelspace.models.labelspace.classifiers import index_classifiers, train_classifiers
+from labelspace.models.labelspace.cross_fitting import CrossFit, measure_scores
 from labelspace.models.labelspace.evidence import LabelEvidence, vote
 from labelspace.models.labelspace.label_partners import label_partners
 from labelspace.models.labelspace.learners import (
+    encode,
     held_out_rows,
     train_spaces,
 )
@@ -43,11 +45,7 @@ from labelspace.models.labelspace.learning_on import LearnsOn
 from labelspace.models.labelspace.name_index import NameIndex
 from labelspace.models.labelspace.reservoir import draw_reservoir
 from labelspace.models.labelspace.settings import LabelSpaceSettings
-from labelspace.models.labelspace.stacking import (
-    best_candidates,
-    learn_stacker,
-    measure_scores,
-)
+from labelspace.models.labelspace.stacking import best_candidates, learn_stacker
 from labelspace.models.labelspace.vector_space import VectorSpace
 from labelspace.parameters import FLAG, one_of, real
 from labelspace.search.ivf import IVFIndex
@@ -77,12 +75,12 @@ class LabelSpace(LearnsOn):
         Weight of the classifiers' training error: larger fits closer. "auto" tries 1.0 and 0.3 on
         rows held out of a sample; 0.2, 0.5 and 1.0 where classifiers do not see all rows.
     dim : int, optional
-        Dimensions of the space in which neighbours are searched: 192, 128 for fewer than
-        20,000 rows.
+        Dimensions of each space in which neighbours are searched: 128 unless given.
     n_learners : int, optional
-        Spaces whose neighbours vote together: two unless given.
+        Spaces whose neighbours vote together: four unless given.
     n_neighbors : int, optional
-        Training rows that vote, for each learner: 40, 100 for fewer than 20,000 rows.
+        Training rows that vote, for each learner: 100, falling to 40 between 10,000 and 40,000
+        rows.
     min_weight : float, optional
         Classifiers' weights closer to zero are cut: 0.05 unless given.
     idf : bool or "auto", default="auto"
@@ -105,7 +103,7 @@ class LabelSpace(LearnsOn):
     classifiers_ : SparseIndex or ImpactIndex
         The classifiers' weights, by feature.
     label_centroids_ : LabelCentroids
-        Where labels lie in the first space.
+        Where labels lie in the spaces.
     names_ : NameIndex or None
         What labels are called.
     vectors_ : VectorSpace or None
@@ -163,7 +161,7 @@ class LabelSpace(LearnsOn):
             n_features="n_features",
             n_keys="n_labels",
         ),
-        "label_centroids_": schema.part("LabelCentroids", n_labels="n_labels", dim="dim"),
+        "label_centroids_": schema.part("LabelCentroids", n_labels="n_labels", dim="joined_dim"),
         "names_": schema.optional(
             schema.part("NameIndex", n_labels="n_labels", n_features="n_features")
         ),
@@ -205,6 +203,13 @@ class LabelSpace(LearnsOn):
 
     _is_calibrated = True
     takes_label_features = True
+
+    @classmethod
+    def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
+        super()._check_state(state, sizes)
+        if "learners_" in state:
+            # Labels lie in all spaces together.
+            sizes.settle("joined_dim", len(state["learners_"]) * sizes.known["dim"])
 
     @property
     def preset(self) -> str:
@@ -286,18 +291,21 @@ class LabelSpace(LearnsOn):
             self.vectors_.place_labels(X, seen)
         evidence = self._evidence(classifiers, self._label_centroids(X, seen))
         candidates = evidence.candidates(asked, rows, groups)
-        gains, n_trees = self._gains() if self.propensity else None, self.settings_.n_trees
         told = candidates, truth, counts, label_partners(seen, self.settings_.n_partners)
+        halves = CrossFit(*told, n_trees=self.settings_.n_trees)
+        n_trees = halves.best_n_trees()
         self.stacker_ = learn_stacker(*told, n_trees=n_trees)
-        self.calibration_ = measure_scores(*told, gains, n_trees=n_trees)
+        gains = self._gains() if self.propensity else None
+        unseen = halves.probabilities(n_trees)
+        self.calibration_ = measure_scores(candidates, unseen, truth, gains)
         if self.names_ is not None:
             self.names_.counts = self.names_.learn(asked, truth)
         if self.vectors_ is not None:
             self.vectors_.place_labels(X, Y)
 
     def _label_centroids(self, X: csr_matrix, Y: csr_matrix) -> LabelCentroids:
-        """Return where labels lie in the first space: in the middle of their rows."""
-        sums = Y.T @ self.learners_[0].encode(X)
+        """Return where labels lie in the spaces: in the middle of their rows."""
+        sums = Y.T @ encode(self.learners_, X)
         return LabelCentroids(sphere.keys(np.asarray(sums, dtype=np.float32)))
 
     def _evidence(self, classifiers: SparseIndex, centroids: LabelCentroids) -> LabelEvidence:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
+
 from labelspace.linear.contrastive import ContrastiveSettings
 from labelspace.parameters import (
     FLAG,
@@ -17,14 +19,15 @@ from labelspace.parameters import (
     whole,
 )
 
-# Small corpora are overfitted by a sharp contrast and large steps, and have time for two spaces.
-_SMALL = 20_000
-_FEW = 8_000
-_LONG = 100  # features of a row from which on it can afford, and needs, more hard negatives
-_EVERY_NEGATIVE = 1e8  # products of labels and features of rows that are no effort
-_EXACT = 5e10  # the same for classifiers that see all rows, whose solver passes over few of them
+# Between the two numbers, settings of small corpora turn into those of large ones; see docs.
+_ROWS = 10_000, 40_000
+_ROWS_FOR_STEPS = 4_000, 16_000
+_ROWS_FOR_EPOCHS = 20_000, 80_000
+_FEATURES = 50, 200  # of a row: the more it has, the more hard negatives it needs and can afford
+_LABELS_PER_NEGATIVE = 64  # of which one is met in each batch
+_EXACT = 5e10  # labels times features of all rows: solvers that see all rows pass over few of them
 _QUICKLY_EXACT = 1e9  # the same where time counts
-_MOST_NEGATIVES = 1e9  # and those that are the most effort
+_MOST_NEGATIVES = 1e9  # labels times features of a row times negatives that are the most effort
 
 
 @dataclass(frozen=True)
@@ -34,24 +37,30 @@ class LabelSpaceSettings(Settings):
     Attributes
     ----------
     dim : int
-        Dimensions of the space in which neighbours are searched: 192, but 128 for fewer than
-        20,000 rows.
+        Dimensions of each space in which neighbours are searched: 128.
     n_learners : int
-        Spaces whose neighbours vote together: two.
+        Spaces whose neighbours vote together: four.
     gamma : float
-        Sharpness of the contrast by which the space is learned: 20, but 10 for fewer than 20,000
-        rows.
+        Sharpness of the contrast by which a space is learned: 10 up to 10,000 rows, rising to 20
+        from 40,000 on.
     learning_rate : float
-        First step size of the space: 0.2, but 0.1 for fewer than 20,000 rows.
+        First step size of a space: 0.1 up to 10,000 rows, rising to 0.2 from 40,000 on.
     min_steps : int
-        Steps of the space at least: 200, but 80 for fewer than 8,000 rows.
+        Steps of a space at least: 80 up to 4,000 rows, rising to 200 from 16,000 on.
     label_weight : float
-        Weight, in learning the space, of labels' own vectors, to which rows are drawn: 1, but 0
-        (no such vectors) for fewer than 20,000 rows.
+        Weight, in learning a space, of labels' own vectors, to which rows are drawn: 0 (no such
+        vectors) up to 10,000 rows, rising to 1 from 40,000 on.
+    n_epochs : int
+        Passes over the rows in learning a space, at least: 5 up to 20,000 rows, falling to 3 from
+        80,000 on.
     batch_size : int
-        Rows that the space learns from at a time, at most: 512.
+        Rows that a space learns from at a time, at most: one for 64 labels, which have to meet
+        those that they are mistaken for, but 128 at least and 512 at most.
+    n_candidates : int
+        Labels' vectors that the rows of a batch are compared with, at most: twice its rows.
     n_neighbors : int
-        Training rows that vote, for each learner: 40, but 100 for fewer than 20,000 rows.
+        Training rows that vote, for each learner: 100 up to 10,000 rows, falling to 40 from
+        40,000 on.
     vote_gamma : float
         A neighbour's vote counts e^{γ(cos − 1)}: 20.
     n_voted : int
@@ -62,12 +71,11 @@ class LabelSpaceSettings(Settings):
         Labels that are added because the row has all of their name: 10.
     hard_neighbors, hard_negatives : int
         Neighbours that propose labels for a training row, and how many of these are its hard
-        negatives: 30 and 50, but 100 and 100 where rows have 100 features or more on average.
+        negatives: 30 and 50 where rows have up to 50 features, rising to 100 and 100 from 200 on.
     update_neighbors, update_negatives : int
         The same for rows that come later: 30 and 50.
     min_negatives : int
-        Negatives that a classifier draws at least: all rows where that is no effort, five for each
-        feature of a row elsewhere, 100 at least.
+        Negatives that a classifier draws at least: five for each feature of a row, 100 at least.
     min_weight : float
         Classifiers' weights closer to zero are cut: 0.05.
     longest_list : int
@@ -83,7 +91,7 @@ class LabelSpaceSettings(Settings):
     n_partners : int
         Labels that go with a label, of which it is known how often: 32.
     n_trees : int
-        Boosted trees that correct the stacking: 100.
+        Boosted trees that correct the stacking, at most: 100; as many as help rows held out.
     validation_fraction : float
         Share of the rows held out to learn how votes and classifiers are stacked: 0.1.
     max_held_out : int
@@ -97,13 +105,15 @@ class LabelSpaceSettings(Settings):
     128
     """
 
-    dim: int = 192
-    n_learners: int = 2
+    dim: int = 128
+    n_learners: int = 4
     gamma: float = 20.0
     learning_rate: float = 0.2
     min_steps: int = 200
     label_weight: float = 1.0
+    n_epochs: int = 5
     batch_size: int = 512
+    n_candidates: int = 1024
     n_neighbors: int = 40
     vote_gamma: float = 20.0
     n_voted: int = 60
@@ -133,7 +143,9 @@ class LabelSpaceSettings(Settings):
         "learning_rate": [real(0)],
         "min_steps": [whole()],
         "label_weight": [real(0, closed="left")],
+        "n_epochs": [whole()],
         "batch_size": [whole(2)],
+        "n_candidates": [whole()],
         "n_neighbors": [whole()],
         "vote_gamma": [real(0, closed="left")],
         "n_voted": [whole()],
@@ -169,17 +181,21 @@ class LabelSpaceSettings(Settings):
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> LabelSpaceSettings:
         """Return what measures best for a corpus, with so much effort."""
-        few, small = shape.n_examples < _FEW, shape.n_examples < _SMALL
-        long = shape.n_entries >= _LONG * shape.n_examples
+        n_examples = max(shape.n_examples, 1)
+        large = _way(shape.n_examples, *_ROWS)
+        long = _way(shape.n_entries / n_examples, *_FEATURES)
+        batch_size = int(np.clip(shape.n_labels // _LABELS_PER_NEGATIVE, 128, 512))
         balanced = cls(
-            dim=128 if small else 192,
-            n_neighbors=100 if small else 40,
-            gamma=10.0 if small else 20.0,
-            learning_rate=0.1 if small else 0.2,
-            min_steps=80 if few else 200,
-            label_weight=0.0 if small else 1.0,
-            hard_neighbors=100 if long else 30,
-            hard_negatives=100 if long else 50,
+            n_neighbors=round(_blend(100, 40, large)),
+            gamma=_blend(10.0, 20.0, large),
+            learning_rate=_blend(0.1, 0.2, large),
+            label_weight=large,
+            min_steps=round(_blend(80, 200, _way(shape.n_examples, *_ROWS_FOR_STEPS))),
+            n_epochs=round(5 - 2 * _way(shape.n_examples, *_ROWS_FOR_EPOCHS)),
+            batch_size=batch_size,
+            n_candidates=2 * batch_size,
+            hard_neighbors=round(_blend(30, 100, long)),
+            hard_negatives=round(_blend(50, 100, long)),
             min_negatives=_min_negatives(shape),
             exact=shape.n_labels * shape.n_entries <= _EXACT,
         )
@@ -199,7 +215,7 @@ class LabelSpaceSettings(Settings):
                 try_C=False,
             )
         if preset == "best":
-            return replace(balanced, n_learners=4, dim=256, tol=0.1, n_trees=200, max_held_out=8000)
+            return replace(balanced, n_learners=6, dim=192, tol=0.1, n_trees=200, max_held_out=8000)
         return balanced
 
     def training(self) -> ContrastiveSettings:
@@ -210,7 +226,9 @@ class LabelSpaceSettings(Settings):
             learning_rate=self.learning_rate,
             min_steps=self.min_steps,
             label_weight=self.label_weight,
+            n_epochs=self.n_epochs,
             batch_size=self.batch_size,
+            n_candidates=self.n_candidates,
         )
 
     def update(self) -> ContrastiveSettings:
@@ -218,10 +236,22 @@ class LabelSpaceSettings(Settings):
         return replace(self.training(), n_epochs=2, learning_rate=0.02, min_steps=16)
 
 
+def _way(n: float, small: float, large: float) -> float:
+    """Return how far a number is on the way from a small one to a large one: 0 to 1, by its log.
+
+    >>> _way(100, 1_000, 4_000), _way(2_000, 1_000, 4_000)
+    (0.0, 0.5)
+    """
+    return float(np.clip(np.log(max(n, 1.0) / small) / np.log(large / small), 0.0, 1.0))
+
+
+def _blend(small: float, large: float, way: float) -> float:
+    """Return what lies so far on the way between two numbers, by their logs."""
+    return float(small * (large / small) ** way)
+
+
 def _min_negatives(shape: CorpusShape) -> int:
     """Return how many negatives a classifier draws at least: the more, the longer rows are."""
     n_features = shape.n_entries / max(shape.n_examples, 1)
     per_negative = max(shape.n_labels * n_features, 1.0)
-    if per_negative * shape.n_examples <= _EVERY_NEGATIVE:
-        return shape.n_examples
     return max(100, int(min(5 * n_features, _MOST_NEGATIVES / per_negative)))

@@ -23,14 +23,13 @@ near, and classifiers where they are not.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, vstack
 from scipy.special import logit
 
-from labelspace.calibration import Calibration
 from labelspace.csr import empty_csr
 from labelspace.linear.logistic_regression import PSEUDO_ROWS, logistic_regression
 from labelspace.models.labelspace import _stacking_kernels as kernels
@@ -163,20 +162,34 @@ def learn_stacker(
     start = prior_weights(phi.shape[1])
     stacker = Stacker(logistic_regression(phi, is_true, start, PSEUDO_ROWS))
     if n_trees:
-        stacker.trees = _learn_trees(stacker, candidates, Y, label_counts, partners, n_trees)
+        case = describe_shortlist(stacker, candidates, Y, label_counts, partners)
+        stacker.trees = grow_trees(*case, n_trees=n_trees)
     return stacker
 
 
-def _learn_trees(
+class Cases(NamedTuple):
+    """What trees see of the most probable candidates of rows, one case for each.
+
+    ``rows`` tells whose candidate it is, ``is_true`` whether it is right and ``logits`` the log
+    odds to start from.
+    """
+
+    features: NDArray[np.float32]
+    is_true: NDArray[np.bool_]
+    logits: NDArray[np.floating]
+    rows: NDArray[np.int64]
+
+
+def describe_shortlist(
     stacker: Stacker,
     candidates: Candidates,
     Y: csr_matrix,
     label_counts: NDArray[np.int64],
     partners: csr_matrix,
-    n_trees: int,
-) -> BoostedTrees:
-    """Return trees that correct what a stacker without any says of the rows."""
-    probabilities = stacker.probabilities(candidates, label_counts, partners)
+) -> Cases:
+    """Return what trees see of rows, beginning with what a stacker says without any."""
+    start = Stacker(stacker.weights)
+    probabilities = start.probabilities(candidates, label_counts, partners)
     short = _shortlist(candidates, probabilities)
     described = np.empty((short.size, N_FEATURES), dtype=np.float32)
     owner, place = np.empty((2, short.size), dtype=np.int64)
@@ -186,47 +199,7 @@ def _learn_trees(
     owner, place = owner[:n], place[:n]
     is_true = _has(Y, owner, candidates.labels[owner, place])
     logits = logit(np.clip(probabilities[owner, place], 1e-6, 1.0 - 1e-6))
-    return grow_trees(described[:n], is_true, logits, n_trees=n_trees)
-
-
-def unseen_probabilities(
-    candidates: Candidates,
-    Y: csr_matrix,
-    label_counts: NDArray[np.int64],
-    partners: csr_matrix = ALONE,
-    *,
-    n_trees: int = 100,
-) -> NDArray[np.float32]:
-    """Return probabilities of candidates, each half of the rows by what the other half teaches."""
-    probabilities = np.zeros(candidates.labels.shape, dtype=np.float32)
-    first = np.arange(len(probabilities)) % 2 == 0
-    for learned, judged in ((first, ~first), (~first, first)):
-        told = label_counts, partners
-        rows = candidates.some(learned), csr_matrix(Y[learned])
-        stacker = learn_stacker(*rows, *told, n_trees=n_trees)
-        probabilities[judged] = stacker.probabilities(candidates.some(judged), *told)
-    return probabilities
-
-
-def measure_scores(
-    candidates: Candidates,
-    Y: csr_matrix,
-    label_counts: NDArray[np.int64],
-    partners: csr_matrix,
-    gains: NDArray[np.float32] | None,
-    *,
-    n_trees: int,
-) -> Calibration:
-    """Measure scores on rows held out, by stackers that have not learned from the same rows.
-
-    Scores are probabilities, times what each label gains where that is given.
-    """
-    probabilities = unseen_probabilities(candidates, Y, label_counts, partners, n_trees=n_trees)
-    ranked = best_candidates(candidates.labels, probabilities, candidates.labels.shape[1])
-    if gains is None:
-        return Calibration(ranked, ranked, Y)
-    scores = probabilities * gains[np.maximum(candidates.labels, 0)]
-    return Calibration(best_candidates(candidates.labels, scores, ranked.k), ranked, Y)
+    return Cases(described[:n], is_true, logits, owner)
 
 
 def _with_unseen_labels(
@@ -295,4 +268,6 @@ def _shortlist(
 
 
 def _has(Y: csr_matrix, rows: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    if not rows.size:
+        return np.zeros(0, dtype=np.bool_)
     return np.asarray(Y[rows, labels]).ravel() > 0
