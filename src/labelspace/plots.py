@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +14,11 @@ from numpy.typing import NDArray
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Circle
+from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 
-# From orange to dark red: the palest of a whole colour map can't be seen on white.
-_SUNSET = LinearSegmentedColormap.from_list(
-    "sunset", matplotlib.colormaps["YlOrRd"](np.linspace(0.35, 1, 64))
-)
+from labelspace.label_layout import regions_of
 
 
 def leaderboard(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -86,45 +85,61 @@ def label_map(
     *,
     disk: bool,
     title: str,
-    n_named: int = 40,
+    n_named: int = 60,
 ) -> None:
-    """Draw labels in the unit disk, light if rare and dark if frequent, the commonest named
-    where there is room."""
-    figure, axes = plt.subplots(figsize=(9, 9), layout="constrained")
+    """Draw labels in the unit disk as the server's page does.
+
+    They are coloured by region and the larger the more frequent. Regions are named, and of the
+    other labels the most frequent where there is room.
+    """
+    colours = _page_colours()
+    regions = regions_of(np.asarray(places, dtype=np.float64), counts)
+    figure, axes = plt.subplots(figsize=(10, 10), layout="constrained", facecolor=colours["card"])
+    topics = [colour for name, colour in colours.items() if name.startswith("topic-")]
     order = np.argsort(counts, kind="stable")
-    dots = axes.scatter(
+    logs = np.log1p(counts[order])
+    share = (logs - logs.min(initial=np.inf)) / max(float(np.ptp(logs)) if logs.size else 0.0, 1e-9)
+    few = min(3.0, np.sqrt(max(1.0, 4000 / max(len(order), 1))))
+    axes.scatter(
         places[order, 0],
         places[order, 1],
-        c=np.log10(np.maximum(counts[order], 1)),
-        cmap=_SUNSET,
-        s=np.clip(20_000 / max(len(order), 1), 3, 40),
+        c=[topics[region % len(topics)] for region in regions.of_labels[order]],
+        s=(few * (1.4 + 5 * share**1.5)) ** 2,
+        alpha=0.85,
         linewidths=0,
     )
     if disk:
-        axes.add_patch(Circle((0, 0), 1, fill=False, color="0.6"))
-        axes.set(xlim=(-1.03, 1.03), ylim=(-1.03, 1.03))
+        axes.add_patch(Circle((0, 0), 1, fill=False, color=colours["line"]))
+    axes.set(xlim=(-1.03, 1.03), ylim=(-1.03, 1.03))
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set_title(title)
-    bar = figure.colorbar(dots, ax=axes, shrink=0.5, label="rows with the label")
-    low, high = bar.mappable.get_clim()
-    ticks = [tick for tick in range(10) if low <= tick <= high]
-    bar.set_ticks(ticks, labels=[f"{10**tick:,.0f}" for tick in ticks])
+    axes.set_title(title, color=colours["ink"], loc="left", fontsize=12)
+    halo = [withStroke(linewidth=3, foreground=colours["card"])]
     figure.draw_without_rendering()  # only now is it settled which names would lie on others
     taken: list[Bbox] = []
-    for at in order[::-1][: 3 * n_named]:
+
+    def write(at: int, place: NDArray[np.floating[Any]], **style: Any) -> None:
         # Dollar signs would be read as formulas.
-        name = axes.annotate(
-            names[at].replace("$", r"\$"),
-            places[at],
-            xytext=(3, 3),
-            textcoords="offset points",
-            fontsize=7,
-        )
+        text = names[at].replace("$", r"\$")
+        name = axes.annotate(text, place, path_effects=halo, textcoords="offset points", **style)
         box = name.get_window_extent()
-        if len(taken) == n_named or box.count_overlaps(taken):
+        if box.count_overlaps(taken):
             name.remove()
         else:
             taken.append(box)
-    figure.savefig(path, dpi=130, bbox_inches="tight")
+
+    for at, place in zip(regions.foremost, regions.places, strict=True):
+        write(at, place, xytext=(0, 0), ha="center", va="center", fontsize=11, fontweight="bold",
+              color=colours["ink"])  # fmt: skip
+    for at in order[::-1][: 4 * n_named]:
+        if len(taken) < n_named and at not in regions.foremost:
+            write(at, places[at], xytext=(4, -2), fontsize=7, color=colours["quiet"])
+    figure.savefig(path, dpi=130, facecolor=colours["card"])
     plt.close(figure)
+
+
+def _page_colours() -> dict[str, str]:
+    """Return the light colours of the server's page by their names."""
+    sheet = resources.files("labelspace.server").joinpath("static", "style.css")
+    light = sheet.read_text(encoding="utf-8").partition("}")[0]
+    return dict(re.findall(r"--([\w-]+):\s*(#\w{6})", light))

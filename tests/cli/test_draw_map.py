@@ -45,8 +45,8 @@ def test_a_page_holds_every_label_and_nothing_from_elsewhere(
     assert json.loads(result.stdout)["kind"] == kind
     text = (tmp_path / "map.html").read_text(encoding="utf-8")
     data = json.loads(re.search(r'type="application/json">(.*?)</script>', text, re.S)[1])
-    assert data["disk"] == (kind == "poincare")
-    assert len(data["names"]) == len(data["x"]) == len(data["counts"]) == 12
+    assert data["kind"] == kind
+    assert len(data["name"]) == len(data["x"]) == len(data["count"]) == len(data["near"]) == 12
     assert np.hypot(data["x"], data["y"]).max() <= 1.0 + 1e-4
     assert not re.search(r"https?://|src=|@import", text)
 

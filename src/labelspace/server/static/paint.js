@@ -5,6 +5,8 @@ const TOPICS = 12;
 const MAX_NAMES = 90;
 const FAR = 2.6; // times the whole map: from there on regions give way to labels
 const FEW_WITHOUT_GL = 20000;
+const FEWEST_MOVING = 4000;
+const FRAME_MS = 1000 / 60;
 
 const VERTEX = `
 attribute vec2 place; attribute float size; attribute float topic;
@@ -30,6 +32,8 @@ export class Painter {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
     this.points = points;
+    this.affordable = points.n;
+    this.lastDrawn = -Infinity;
     this.widths = new Map();
     this.gl = ground.getContext("webgl", { antialias: false, premultipliedAlpha: true });
     if (this.gl) this.prepare(this.gl);
@@ -48,14 +52,8 @@ export class Painter {
     gl.linkProgram(program);
     gl.useProgram(program);
     this.uniform = (name) => gl.getUniformLocation(program, name);
-    const { n, x, y, size, topic } = this.points;
-    const data = new Float32Array(4 * n);
-    for (let i = 0; i < n; i += 1) {
-      const at = n - 1 - i; // rare labels first, so that frequent ones lie on top
-      data.set([x[at], y[at], size[at], topic[at] % TOPICS], 4 * i);
-    }
     gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
-    gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
+    this.upload();
     for (const [name, length, offset] of [["place", 2, 0], ["size", 1, 8], ["topic", 1, 12]]) {
       const where = gl.getAttribLocation(program, name);
       gl.enableVertexAttribArray(where);
@@ -63,6 +61,18 @@ export class Painter {
     }
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+  }
+
+  // Called again when points have moved among themselves.
+  upload() {
+    if (!this.gl) return;
+    const { n, x, y, size, topic } = this.points;
+    const data = new Float32Array(4 * n);
+    for (let i = 0; i < n; i += 1) {
+      const at = n - 1 - i; // rare labels first, so that frequent ones lie on top
+      data.set([x[at], y[at], size[at], topic[at] % TOPICS], 4 * i);
+    }
+    this.gl.bufferData(this.gl.ARRAY_BUFFER, data, this.gl.STATIC_DRAW);
   }
 
   readColours() {
@@ -96,14 +106,25 @@ export class Painter {
     context.clearRect(0, 0, width, height);
     const frame = new Frame(view, width, height);
     if (this.points.kind === "poincare") this.drawDisk(frame);
-    const drawn = this.gl ? this.drawByCard(frame, ratio) : this.drawPoints(frame);
+    this.keepPace(began, moving);
+    const drawn = this.gl ? this.drawByCard(frame, ratio, moving) : this.drawPoints(frame);
     this.drawLinks(frame, scene);
     const names = this.drawNames(frame, scene, moving);
     this.drawScene(frame, scene);
     return { drawn, names, milliseconds: performance.now() - began };
   }
 
-  drawByCard(frame, ratio) {
+  // Where frames come late while the map moves (no graphics card), the rarest labels wait until it
+  // is still.
+  keepPace(now, moving) {
+    const gap = now - this.lastDrawn;
+    this.lastDrawn = now;
+    if (!moving || gap > 500) return;
+    const factor = gap > 1.4 * FRAME_MS ? 0.75 : gap < 1.1 * FRAME_MS ? 1.05 : 1;
+    this.affordable = Math.min(this.points.n, Math.max(FEWEST_MOVING, factor * this.affordable));
+  }
+
+  drawByCard(frame, ratio, moving) {
     const gl = this.gl;
     gl.viewport(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight);
     gl.clearColor(0, 0, 0, 0);
@@ -114,8 +135,9 @@ export class Painter {
     gl.uniform1f(this.uniform("opacity"), 0.85);
     const parts = this.topics.flatMap((one) => [1, 3, 5].map((at) => parseInt(one.slice(at, at + 2), 16) / 255));
     gl.uniform3fv(this.uniform("colours"), parts);
-    gl.drawArrays(gl.POINTS, 0, this.points.n);
-    return this.points.n;
+    const n = moving ? Math.round(this.affordable) : this.points.n;
+    gl.drawArrays(gl.POINTS, this.points.n - n, n);
+    return n;
   }
 
   // Points grow with the map, but more slowly, so that room comes between them.
