@@ -100,7 +100,7 @@ export function startText(shared) {
       showProblem(null);
       render();
       showWords();
-      list.dataset.milliseconds = Math.round(performance.now());
+      list.dataset.characters = asked.length; // of the text that these are the tags of
       shared.dispatchEvent(new Event("tagged"));
     } catch (error) {
       if (error.name === "AbortError" || mine !== running) return;
