@@ -93,7 +93,7 @@ def label_map(
     other labels the most frequent where there is room.
     """
     colours = _page_colours()
-    regions = regions_of(np.asarray(places, dtype=np.float64), counts)
+    regions = regions_of(np.asarray(places, dtype=np.float64), np.asarray(counts, np.int64))
     figure, axes = plt.subplots(figsize=(10, 10), layout="constrained", facecolor=colours["card"])
     topics = [colour for name, colour in colours.items() if name.startswith("topic-")]
     order = np.argsort(counts, kind="stable")
@@ -118,7 +118,7 @@ def label_map(
     figure.draw_without_rendering()  # only now is it settled which names would lie on others
     taken: list[Bbox] = []
 
-    def write(at: int, place: NDArray[np.floating[Any]], **style: Any) -> None:
+    def write(at: int, place: Any, **style: Any) -> None:
         # Dollar signs would be read as formulas.
         text = names[at].replace("$", r"\$")
         name = axes.annotate(text, place, path_effects=halo, textcoords="offset points", **style)
@@ -140,6 +140,6 @@ def label_map(
 
 def _page_colours() -> dict[str, str]:
     """Return the light colours of the server's page by their names."""
-    sheet = resources.files("labelspace.server").joinpath("static", "style.css")
+    sheet = resources.files("labelspace.server").joinpath("static").joinpath("style.css")
     light = sheet.read_text(encoding="utf-8").partition("}")[0]
     return dict(re.findall(r"--([\w-]+):\s*(#\w{6})", light))
