@@ -145,3 +145,14 @@ def test_few_points_are_enough(n_points: int) -> None:
 def test_more_clusters_than_points_are_refused() -> None:
     with pytest.raises(ValueError, match="3 points cannot form 4 clusters"):
         SMCE(4).fit(np.eye(3))
+
+
+def test_as_printed_a_point_chooses_among_all_others() -> None:
+    # Elhamifar and Vidal (2011), section 2.1: Ȳ_i has all points but y_i; section 4: λ = 10.
+    X, truth = two_knots()
+    some = np.concatenate((np.flatnonzero(truth == 0)[::2], np.flatnonzero(truth == 1)[::2]))
+    printed = SMCE(2, preset="paper", random_state=0).fit(X[some])
+    told = SMCE(2, n_candidates=len(some) - 1, penalty=10.0, random_state=0).fit(X[some])
+    assert printed.sorted_coefficients_.shape == (2, len(some) - 1)
+    assert (printed.coefficients_ != told.coefficients_).nnz == 0
+    assert SMCE(2, random_state=0).fit(X).sorted_coefficients_.shape == (2, 50)

@@ -15,10 +15,17 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
-from sklearn.manifold import TSNE, Isomap, LocallyLinearEmbedding, SpectralEmbedding
+from sklearn.manifold import (
+    TSNE,
+    Isomap,
+    LocallyLinearEmbedding,
+    SpectralEmbedding,
+    trustworthiness,
+)
 
 from benchmarks.measure import Stopwatch
 from benchmarks.studies.smce import clusterers, shapes
+from benchmarks.studies.smce.sne import sne
 from labelspace.manifold import SMCE
 
 N_NEIGHBORS = 10
@@ -39,6 +46,7 @@ EMBEDDINGS: dict[str, Callable[[NDArray[np.float64], int], NDArray[np.float64]]]
         affinity="nearest_neighbors", n_neighbors=N_NEIGHBORS, random_state=0
     ).fit_transform(X),
     "Isomap": lambda X, k: Isomap(n_neighbors=N_NEIGHBORS).fit_transform(X),
+    "SNE": lambda X, k: sne(X),
     "t-SNE": lambda X, k: TSNE(random_state=0).fit_transform(X),
 }
 
@@ -62,21 +70,24 @@ def draw_clusters(path: Path) -> None:
     _save(figure, path)
 
 
-def draw_embeddings(shape: shapes.Shape, path: Path, colours: str) -> dict[str, float]:
-    """Draw the shape's embeddings side by side; return the CPU seconds of each."""
+def draw_embeddings(
+    shape: shapes.Shape, path: Path, colours: str
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Draw the shape's embeddings side by side; return CPU seconds and trust of each."""
     figure, panels = plt.subplots(1, len(EMBEDDINGS), figsize=(12, 2.7), layout="constrained")
-    taken = {}
+    taken, trust = {}, {}
     for panel, (name, embed) in zip(panels, EMBEDDINGS.items(), strict=True):
         with Stopwatch() as watch, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             Z = embed(shape.X, shape.n_clusters)
         taken[name] = watch.cpu_s
+        trust[name] = 100.0 * trustworthiness(shape.X, Z, n_neighbors=N_NEIGHBORS)
         panel.scatter(Z[:, 0], Z[:, 1], c=shape.colours, cmap=colours, s=4, linewidths=0)
         panel.set_title(name, fontsize=10)
         panel.set_xticks([])
         panel.set_yticks([])
     _save(figure, path)
-    return taken
+    return taken, trust
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -76,15 +76,15 @@ def timing(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
 
 
 def embedding(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
-    """Draw a shape's embeddings, and the clusters of the knots; return what each took."""
+    """Draw a shape's embeddings, and the clusters of the knots; return what each took and kept."""
     from benchmarks.studies.smce import figures  # which needs matplotlib
 
     if trial.corpus == "two knots":
         figures.draw_clusters(source.pictures / "smce-knots.png")
     file, colours = DRAWN[trial.corpus]
     shape = KNOWN[trial.corpus](0)
-    taken = figures.draw_embeddings(shape, source.pictures / file, colours)
-    yield trial, {"cpu_s": taken}
+    taken, trust = figures.draw_embeddings(shape, source.pictures / file, colours)
+    yield trial, {"cpu_s": taken, "trust": trust}
 
 
 def annexml(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:

@@ -31,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from labelspace import store, threads
 from labelspace.manifold.self_expression import SelfExpression, express
 from labelspace.manifold.spectrum import component_eigenmaps, join_components
-from labelspace.parameters import real, split_state, whole
+from labelspace.parameters import one_of, real, split_state, whole
 from labelspace.store import schema
 
 Fitted = TypeVar("Fitted", bound="SMCE")
@@ -52,10 +52,13 @@ class SMCE(
         Manifolds to tell apart; 1 for an embedding of all points together.
     n_components : int, default=2
         Coordinates of the embedding.
-    n_candidates : int, default=50
-        Nearest points among which each point chooses.
-    penalty : float, default=10.0
-        λ: larger takes fewer and nearer points, smaller fits the surface more closely.
+    preset : {"best", "paper"}, default="best"
+        "best" lets each point choose among its nearest 50, "paper" among all others, which takes
+        time and memory that grow with the square of the points. λ is the paper's in both.
+    n_candidates : int, optional
+        Nearest points among which each point chooses: 50 (all others).
+    penalty : float, optional
+        λ: larger takes fewer and nearer points, smaller fits the surface more closely: 10 (10).
     tol : float, default=1e-8
         How far the optimality conditions of a point's problem may be missed.
     max_iter : int, default=10000
@@ -103,8 +106,9 @@ class SMCE(
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [whole()],
         "n_components": [whole()],
-        "n_candidates": [whole()],
-        "penalty": [real(0)],
+        "preset": [one_of("best", "paper")],
+        "n_candidates": [whole(), None],
+        "penalty": [real(0), None],
         "tol": [real(0)],
         "max_iter": [whole()],
         "random_state": ["random_state"],
@@ -138,8 +142,9 @@ class SMCE(
         n_clusters: int = 2,
         *,
         n_components: int = 2,
-        n_candidates: int = 50,
-        penalty: float = 10.0,
+        preset: str = "best",
+        n_candidates: int | None = None,
+        penalty: float | None = None,
         tol: float = 1e-8,
         max_iter: int = 10_000,
         random_state: Any = None,
@@ -147,6 +152,7 @@ class SMCE(
     ) -> None:
         self.n_clusters = n_clusters
         self.n_components = n_components
+        self.preset = preset
         self.n_candidates = n_candidates
         self.penalty = penalty
         self.tol = tol
@@ -240,11 +246,12 @@ class SMCE(
     def _express(
         self, points: NDArray[np.float64], queries: NDArray[np.float64] | None = None
     ) -> SelfExpression:
+        by_preset = len(points) if self.preset == "paper" else _N_CANDIDATES
         return express(
             points,
             queries,
-            n_candidates=self.n_candidates,
-            penalty=self.penalty,
+            n_candidates=by_preset if self.n_candidates is None else self.n_candidates,
+            penalty=_PENALTY if self.penalty is None else self.penalty,
             tol=self.tol,
             max_iter=self.max_iter,
             n_threads=self.n_threads,
@@ -273,6 +280,10 @@ class SMCE(
         columns = np.concatenate((self.originals_[found.col], self.originals_[copied[copies]]))
         return csr_matrix((np.append(found.data, np.ones(copies.size)), (rows, columns)), (n, n))
 
+
+# λ of the paper's experiments, and among how many points it is enough to choose.
+_PENALTY = 10.0
+_N_CANDIDATES = 50
 
 # Pieces of the graph smaller than this share of the mean cluster are no clusters.
 _CHIP = 0.1
