@@ -15,7 +15,9 @@ from pathlib import Path
 from benchmarks.studies.study import Study
 
 _METHODS = "labelspace.models"
-_OF_NO_METHOD = ("compared_systems", "encoders", "server", "smce", "teaching", "text_features")
+_OF_NO_METHOD = (
+    "compared_systems", "encoders", "label_map", "server", "smce", "teaching", "text_features",
+)  # fmt: skip
 
 
 def names() -> list[str]:

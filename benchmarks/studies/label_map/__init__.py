@@ -1,0 +1,1 @@
+"""Whether labels that are alike lie side by side on the map."""
