@@ -40,7 +40,7 @@ def columns_of(rules: Iterable[Rule], catalog: LabelCatalog, what: str = "allow"
     if isinstance(rules, str):
         raise UsageError(f"{what} is a text where labels are needed: write [{rules[:80]!r}].")
     found: set[int] = set()
-    for rule in rules:
+    for rule in dict.fromkeys(rules):
         found |= _columns_of(rule, catalog)
     return frozenset(found)
 
@@ -64,6 +64,15 @@ def without_columns(Y: csr_matrix, excluded: Iterable[int]) -> csr_matrix:
     kept = ~gone[Y.indices]
     ends = np.concatenate(([0], np.cumsum(kept)))[Y.indptr]
     return csr_matrix((Y.data[kept], Y.indices[kept], ends), shape=Y.shape)
+
+
+def is_searched(rule: Rule) -> bool:
+    """Return whether all labels may have to be gone through to find those of a rule.
+
+    >>> is_searched("pattern:city*"), is_searched("city"), is_searched(3)
+    (True, False, False)
+    """
+    return isinstance(rule, str) and rule.partition(":")[0] in _KINDS
 
 
 def _columns_of(rule: Rule, catalog: LabelCatalog) -> frozenset[int]:

@@ -113,7 +113,8 @@ def _taught() -> Saved:
 def _cut_lists() -> Saved:
     """A model of so many labels that lists of weights are cut."""
     X, Y = planted_corpus(60, n_labels=24)
-    return X[:6], _quick("labelspace", settings={"longest_list": 1}).fit(X, Y)
+    lists = [[f"w{label}" for label in row.indices] for row in Y]
+    return X[:6], _quick("labelspace", settings={"longest_list": 1}).fit(X, lists)
 
 
 def _blend() -> Saved:

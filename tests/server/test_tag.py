@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -252,3 +253,20 @@ def test_a_request_is_no_stage_of_work_to_report(client: Any, monkeypatch: pytes
     monkeypatch.setattr(progress, "task", noted)
     tag(client, text="roses and harbour", explain=True)
     assert stages == []
+
+
+def test_few_rules_may_go_through_all_labels(client):
+    many = [f"pattern:*{letter}*" for letter in "abcdefghijklmnopqrst"]
+    for where in ("allow", "exclude"):
+        told = client.post("/v1/tag", json={"text": "roses", where: many})
+        assert told.status_code == 422
+        assert "more than 16 rules" in told.json()["error"]
+    # The same rule again costs nothing.
+    again = {"text": "roses", "allow": ["pattern:*e*"] * 9_999}
+    assert client.post("/v1/tag", json=again).status_code == 200
+    lines = "".join(f'{{"text": "roses", "allow": ["pattern:{one}*"]}}\n' for one in "ggc")
+    headers = {"Content-Type": "application/x-ndjson"}
+    answers = client.post("/v1/tag/batch", content=lines, headers=headers).text.splitlines()
+    first, same, other = ({one["name"] for one in json.loads(a)["labels"]} for a in answers)
+    assert first == same == {"gardening"}
+    assert other == {"chess", "cooking"}

@@ -27,7 +27,7 @@ from labelspace.server.body import check_length, check_type
 from labelspace.server.refusal import Refusal, error_json, overloaded, sentence_of, too_large
 from labelspace.server.schemas import TagRequest
 from labelspace.server.settings import Limits
-from labelspace.server.tagging import LabelFilter, answer_of, to_json
+from labelspace.server.tagging import LabelFilter, answer_of, label_filter, to_json
 
 MEDIA_TYPE = "application/x-ndjson"
 # Bytes a second below which a client only keeps others from their turn.
@@ -95,7 +95,7 @@ class BatchTagger:
                 continue
             try:
                 asked = _parsed(line)
-                wanted = LabelFilter(asked, self._batcher.served)
+                wanted = await label_filter(asked, self._batcher.served)
             except Refusal as refusal:
                 told[at] = error_json(refusal.sentence, line=number + at + 1) + b"\n"
                 continue

@@ -17,6 +17,7 @@ from labelspace.base import LabelRanker
 from labelspace.errors import AmbiguousLabel, UnknownLabel, UsageError
 from labelspace.label_catalog import LabelCatalog
 from labelspace.label_choice import LabelChoice
+from labelspace.label_rules import is_searched
 from labelspace.registry import method_name
 from labelspace.server.refusal import Refusal
 from labelspace.server.row_reader import RowReader
@@ -27,6 +28,8 @@ from labelspace.topk import TopK
 
 # Made-up rows that a model ranks when it is loaded.
 PROBES = 32
+# Rules of a request for which all labels are gone through.
+MAX_RULES = 16
 
 Identity = tuple[int, int, int]
 
@@ -66,6 +69,7 @@ class Served:
         self.identity = identity
         self.lineage = object()
         self._reader = RowReader(tagger)
+        self._last_choice: Any = None, None  # with rules: what was asked, and what came of it
 
     @staticmethod
     def load(folder: Path, n_threads: int = 1, encoder: str | None = None) -> Served:
@@ -164,8 +168,22 @@ class Served:
         """
         k = asked.k if "k" in asked.model_fields_set else None
         shown = (asked.language, asked.broader, asked.allow, asked.exclude, asked.thresholds)
+        rules = rules_of(asked)
+        if len(rules) > MAX_RULES:
+            raise Refusal(
+                422,
+                f"There are more than {MAX_RULES} rules such as pattern: or below: in 'allow' and "
+                "'exclude': give fewer, or the labels themselves.",
+            )
+        told = (k, asked.threshold, *shown)
+        known, choice = self._last_choice
+        if rules and known == told:  # as the lines of a batch often have
+            return choice
         try:
-            return self.tagger.choice(k, asked.threshold, *shown)
+            choice = self.tagger.choice(*told)
+            if rules:
+                self._last_choice = told, choice
+            return choice
         except UnknownLabel as error:
             raise Refusal(404, f"{str(error)[:-1]}; GET /v1/labels?q= finds some.") from None
         except AmbiguousLabel as error:
@@ -192,6 +210,12 @@ class Served:
     def features(self, rows: Sequence[Row]) -> tuple[csr_matrix, list[int]]:
         """Return the rows as the estimator takes them, and how many features each lost."""
         return self._reader.read(rows)
+
+
+def rules_of(asked: TagRequest) -> set[str]:
+    """Return the rules of a request for which all labels have to be gone through."""
+    given = (*(asked.allow or ()), *asked.exclude)
+    return {str(rule) for rule in given if is_searched(rule)}
 
 
 def identity_of(folder: Path) -> Identity:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from labelspace.data.text.languages import detect_language
 from labelspace.server.batcher import Batcher
 from labelspace.server.schemas import TagRequest
-from labelspace.server.served import Ranked, Served
+from labelspace.server.served import Ranked, Served, rules_of
 from labelspace.server.why import explain
 from labelspace.topk import TopK
 
@@ -19,7 +20,7 @@ MAX_UNKNOWN = 100  # words that are listed
 
 async def tag(asked: TagRequest, batcher: Batcher) -> bytes:
     """Return the answer to a request for one row, as JSON."""
-    wanted = LabelFilter(asked, batcher.served)
+    wanted = await label_filter(asked, batcher.served)
     if asked.explain:
         answer = await batcher.call(lambda served: _explained(served, asked))
     else:
@@ -40,6 +41,13 @@ def words_of(text: str, served: Served) -> dict[str, Any]:
         "unknown": unknown[:MAX_UNKNOWN],
         "n_unknown": 0 if found is None else len(found.unknown),
     }
+
+
+async def label_filter(asked: TagRequest, served: Served) -> LabelFilter:
+    """Return which labels a request wants; while all are gone through, others are answered."""
+    if rules_of(asked):
+        return await asyncio.to_thread(LabelFilter, asked, served)
+    return LabelFilter(asked, served)
 
 
 class LabelFilter:
