@@ -92,8 +92,10 @@ def train_sampled_hinge(
     drawing = float(per_positive), fewest, float(heaviest)
     limits = float(C), np.float32(tol), max_passes, more_passes, np.float32(min_weight)
     inputs = _inputs(X, Y, hard, held_out), (*drawing, *limits, seed)
-    found = solve_chunks(_solve, inputs, chunks, "training classifiers", n_threads)
-    solved = [_SolvedTwice(*part) for part in found]
+    solved = [
+        _SolvedTwice(*part)
+        for part in solve_chunks(_solve, inputs, chunks, "training classifiers", n_threads)
+    ]
     every, honest = (_put_together(solved, chunks, turn, Y.shape[1], X.shape[1]) for turn in (1, 0))
     return every, honest
 
@@ -151,35 +153,27 @@ def _put_together(
     n_labels: int,
     n_features: int,
 ) -> Classifiers:
-    order = np.concatenate(chunks)
-    counts = np.concatenate([np.diff(part.ends[turn], prepend=0) for part in solved])
-    weights = csr_matrix(
-        (
-            np.concatenate([part[3 + 2 * turn] for part in solved]),
-            np.concatenate([part[2 + 2 * turn] for part in solved]),
-            np.concatenate(([0], np.cumsum(counts))),
-        ),
-        shape=(len(order), n_features),
-    )
-    place = np.full(n_labels, -1)
-    place[order] = np.arange(len(order))
+    """Return the classifiers of one turn; what ``solved`` has of it is let go on the way.
+
+    With millions of labels the weights are most of the memory, so that they are never there twice.
+    """
+    features, values = _SolvedTwice._fields[2 + 2 * turn : 4 + 2 * turn]
+    counts = np.zeros(n_labels, dtype=np.int64)
     biases = np.full(n_labels, -1.0, dtype=np.float32)
-    biases[order] = np.concatenate([part.biases[turn] for part in solved])
-    return Classifiers(_rows_in_order(weights, place), biases)
-
-
-def _rows_in_order(weights: csr_matrix, place: NDArray[np.int64]) -> csr_matrix:
-    """Return a matrix with row ``place[i]`` of ``weights`` as row i, none where that is -1."""
-    there = place >= 0
-    counts = np.zeros(len(place), dtype=np.int64)
-    counts[there] = np.diff(weights.indptr)[place[there]]
+    for chunk, part in zip(chunks, solved, strict=True):
+        counts[chunk] = np.diff(part.ends[turn], prepend=0)
+        biases[chunk] = part.biases[turn]
     indptr = np.concatenate(([0], np.cumsum(counts)))
-    starts = np.zeros(len(place), dtype=np.int64)
-    starts[there] = weights.indptr[:-1][place[there]]
-    source = np.repeat(starts - indptr[:-1], counts) + np.arange(indptr[-1])
-    ordered = csr_matrix(
-        (weights.data[source], weights.indices[source], indptr),
-        shape=(len(place), weights.shape[1]),
-    )
-    ordered.sort_indices()
-    return ordered
+    data = np.empty(indptr[-1], dtype=np.float32)
+    indices = np.empty(indptr[-1], dtype=np.int32)
+    for number, chunk in enumerate(chunks):
+        part = solved[number]
+        starts = part.ends[turn] - counts[chunk]
+        place = np.repeat(indptr[chunk] - starts, counts[chunk])
+        place += np.arange(len(place))
+        data[place], indices[place] = getattr(part, values), getattr(part, features)
+        let_go: dict[str, Any] = {features: None, values: None}
+        solved[number] = part._replace(**let_go)
+    weights = csr_matrix((data, indices, indptr), shape=(n_labels, n_features))
+    weights.sort_indices()
+    return Classifiers(weights, biases)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from labelspace.models.labelspace.vector_space import VectorSpace
 
 _MARGINS_AT_ONCE = 1 << 22
+_SOME_LABELS = 1 << 16
 
 
 class Candidates(NamedTuple):
@@ -68,6 +69,22 @@ class LabelCentroids(Storable):
 
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         self.vectors, self.scales = quantized(vectors, "int8")
+
+    @classmethod
+    def amid(cls, Y: csr_matrix, Z: NDArray[np.float32]) -> LabelCentroids:
+        """Put each label in the middle of its rows, whose vectors are ``Z``.
+
+        Some labels at a time: as floats, their vectors may be larger than all else.
+        """
+        rows_of, n_labels = csr_matrix(Y.T), Y.shape[1]
+        made = cls(np.zeros((0, Z.shape[1]), dtype=np.float32))
+        made.vectors = np.empty((n_labels, Z.shape[1]), dtype=np.int8)
+        made.scales = np.empty(n_labels, dtype=np.float32)
+        for start in range(0, n_labels, _SOME_LABELS):
+            some = slice(start, start + _SOME_LABELS)
+            sums = np.asarray(rows_of[some] @ Z, dtype=np.float32)
+            made.vectors[some], made.scales[some] = quantized(sphere.keys(sums), "int8")
+        return made
 
     def move(
         self,

@@ -52,7 +52,6 @@ from labelspace.search.ivf import IVFIndex
 from labelspace.search.self_join import self_join
 from labelspace.search.sparse import SparseIndex
 from labelspace.selection import row_groups
-from labelspace.spaces import sphere
 from labelspace.store import schema
 from labelspace.threads import in_blocks
 from labelspace.topk import TopK
@@ -260,7 +259,9 @@ class LabelSpace(LearnsOn):
         self.C_, every, honest = train_classifiers(X, Y, held_out, hard, self.C, told, **how)
         longest = told.longest_list
         index = index_classifiers(honest, longest, n_dense)
+        del honest  # with millions of labels, most of the memory
         self._learn_stacker(X, Y, seen, np.flatnonzero(held_out), index, kin)
+        del index
         self.classifiers_ = index_classifiers(every, longest, n_dense)
         self.label_centroids_ = self._label_centroids(X, Y)
         self.partners_ = label_partners(self.Y_, told.n_partners)
@@ -305,8 +306,7 @@ class LabelSpace(LearnsOn):
 
     def _label_centroids(self, X: csr_matrix, Y: csr_matrix) -> LabelCentroids:
         """Return where labels lie in the spaces: in the middle of their rows."""
-        sums = Y.T @ encode(self.learners_, X)
-        return LabelCentroids(sphere.keys(np.asarray(sums, dtype=np.float32)))
+        return LabelCentroids.amid(Y, encode(self.learners_, X))
 
     def _evidence(self, classifiers: SparseIndex, centroids: LabelCentroids) -> LabelEvidence:
         told = self.names_, self.vectors_, self.settings_, self.partial_
