@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from labelspace import Tagger
 from labelspace.cli.app import app
-from labelspace.errors import UsageError
+from labelspace.errors import DataError, UsageError
 from labelspace.export import export_mlflow, export_onnx, export_single_file
 from labelspace.export.mlflow_model import _load_pyfunc
 from tests.server.texts import tagged_texts
@@ -146,3 +146,29 @@ def test_the_command_line_exports(tmp_path: Path):
     done = invoke(app, ["export", str(tmp_path / "model"), str(tmp_path / "x"), "--to", "tf"])
     assert done.exit_code == 2
     assert "give numpy, onnx or mlflow" in done.output
+
+
+@pytest.mark.parametrize("kind", ["a.pyz", "a.onnx", "flow"])
+def test_an_export_that_fails_leaves_nothing_behind(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    if kind == "a.onnx":
+        pytest.importorskip("onnx")
+    texts, labels = tagged_texts(60)
+    tagger = Tagger("one-vs-all").fit(texts, labels)
+    tagger.save(tmp_path / "model")
+    before = sorted(path.name for path in tmp_path.iterdir())
+
+    def fails(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.rename", fails)
+    monkeypatch.setattr("os.replace", fails)
+    exports = {
+        "a.pyz": lambda: export_single_file(tagger, tmp_path / kind),
+        "a.onnx": lambda: export_onnx(tagger, tmp_path / kind),
+        "flow": lambda: export_mlflow(tmp_path / "model", tmp_path / kind),
+    }
+    with pytest.raises((OSError, DataError)):
+        exports[kind]()
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -16,6 +16,7 @@ import labelspace
 from labelspace.errors import UsageError
 from labelspace.store import read_manifest
 from labelspace.store.folders import MANIFEST
+from labelspace.store.leftovers import temporary_folder
 from labelspace.store.manifest import verify_files
 
 FOLDER = "model"
@@ -47,15 +48,21 @@ def export_mlflow(model: str | os.PathLike[str], target: str | os.PathLike[str])
     if made.exists():
         raise UsageError(f"{made} is there already: give a new folder.")
     python = ".".join(map(str, sys.version_info[:3]))
-    (made / FOLDER).mkdir(parents=True)
-    for name in (*manifest["files"], MANIFEST):  # and nothing else that a folder may hold
-        shutil.copyfile(source / name, made / FOLDER / name)
     told = {"folder": FOLDER, "python": python, "version": labelspace.__version__}
     told["uuid"] = manifest["sha256"][:32]
-    (made / "MLmodel").write_text(_MLMODEL.format(**told), encoding="utf-8")
-    (made / "python_env.yaml").write_text(_ENVIRONMENT.format(python=python), encoding="utf-8")
-    wanted = f"labelspace=={labelspace.__version__}\n"
-    (made / "requirements.txt").write_text(wanted, encoding="utf-8")
+    texts = {
+        "MLmodel": _MLMODEL.format(**told),
+        "python_env.yaml": _ENVIRONMENT.format(python=python),
+        "requirements.txt": f"labelspace=={labelspace.__version__}\n",
+    }
+    made.parent.mkdir(parents=True, exist_ok=True)
+    with temporary_folder(made.parent, f".{made.name}.exporting-") as folder:
+        (folder / FOLDER).mkdir()
+        for name in (*manifest["files"], MANIFEST):  # and nothing else that a folder may hold
+            shutil.copyfile(source / name, folder / FOLDER / name)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        os.rename(folder, made)
 
 
 def _load_pyfunc(path: str) -> LoadedModel:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from labelspace.data.formats.compression import open_output
 from labelspace.errors import UsageError
 from labelspace.export.linear_model import LinearModel
 from labelspace.tagger import Tagger
@@ -27,7 +29,6 @@ _TINY = 1e-30  # a row without features stays so
 def export_onnx(tagger: Tagger, path: str | os.PathLike[str]) -> None:
     """Write a tagger with linear classifiers as a file of ONNX."""
     try:
-        import onnx
         from onnx import TensorProto, helper, numpy_helper
     except ImportError:
         raise UsageError("ONNX needs its package: pip install 'labelspace[onnx]'.") from None
@@ -69,4 +70,5 @@ def export_onnx(tagger: Tagger, path: str | os.PathLike[str]) -> None:
     words = getattr(tagger.features_, "vocabulary_", None) or tagger.estimator_.feature_names_
     told = {"labels": parts.labels, "features": None if words is None else list(map(str, words))}
     helper.set_model_props(made, {name: json.dumps(value) for name, value in told.items()})
-    onnx.save(made, os.fspath(path))
+    with open_output(Path(path)) as file:
+        file.write(made.SerializeToString())

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from labelspace.data.formats.compression import open_output
 from labelspace.data.text import tokens
 from labelspace.data.text.features import TextFeatures
 from labelspace.errors import UsageError
@@ -46,7 +47,10 @@ def export_single_file(tagger: Tagger, path: str | os.PathLike[str]) -> None:
         "tokens.py": Path(tokens.__file__).read_bytes(),
         "model.npz": content,
     }
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with (
+        open_output(Path(path)) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
         for name, part in parts.items():
             archive.writestr(zipfile.ZipInfo(name, _DATE), part, zipfile.ZIP_DEFLATED)
 
