@@ -175,6 +175,7 @@ OTHERS: dict[str, Callable[[], Saved]] = {
     "sharded": _of("one-vs-all"),
     "smce": _smce,
     "annexml-parts": _of("annexml", settings={"partition": "learned", "part_size": 15}),
+    "annexml-walk": _of("annexml", settings={"search": "walk"}),
     "glas-coarse": _of("glas", settings={"search": "coarse_to_fine"}),
     "labelspace-lists": _cut_lists,
     "hyperbolic-hidden": _of("hyperbolic", settings={"n_hidden": 6}),

@@ -63,7 +63,7 @@ PROGRAM = {
     "label_weight": 0.0,
     "label_votes": 0.0,
     "storage": "float32",
-    "search": "graph",
+    "search": "walk",
 }
 
 

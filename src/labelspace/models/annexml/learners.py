@@ -28,6 +28,8 @@ from labelspace.store import Storable, schema
 # Rows of labels that are looked at for each row, and as many as there can be.
 _BUDGET = 5000
 _UNCUT = 1 << 40
+# The original program's learners have the same neighbours, ties and all.
+_SAME_TIES = 0
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class LearnerTraining:
         n_parts = max(X.shape[0] // self.settings.part_size, 1)
         if self.settings.partition == "none" or n_parts == 1:
             if self.settings.objective == "pairs":
-                graph = self.graph(Y, seed, uncut=True)
+                graph = self.graph(Y, _SAME_TIES, uncut=True)
             return self._map_and_index(
                 X, Y, graph, np.arange(X.shape[0]), self.settings.training(), seed
             )
@@ -106,7 +108,8 @@ class LearnerTraining:
         inside = csr_matrix(X[rows])
         features = np.unique(inside.indices)
         labels = csr_matrix(Y[rows])
-        graph = self.graph(labels, seed, uncut=self.settings.objective == "pairs")
+        by_pairs = self.settings.objective == "pairs"
+        graph = self.graph(labels, _SAME_TIES if by_pairs else seed, uncut=by_pairs)
         # A label's rows lie in several parts, so it has no one point in any of them.
         settings = replace(self.settings.training(), label_weight=0.0)
         inside = csr_matrix(inside[:, features])
@@ -155,7 +158,7 @@ class LearnerTraining:
     def _index(self, keys: NDArray[np.float32], ids: NDArray[np.int64], seed: int) -> Index:
         if self.settings.search == "exact":
             return ExactIndex(keys, ids)
-        if self.settings.search == "graph":
+        if self.settings.search == "walk":
             return GraphIndex(keys, ids)
         return self._ivf(keys, ids, seed)
 

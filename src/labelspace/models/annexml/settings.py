@@ -77,8 +77,8 @@ class AnnexMLSettings(Settings):
     label_votes : float or None
         What all votes of labels for themselves count against all votes of rows. None: chosen as
         ``vote_gamma`` is; 0.5 for fewer than 5,000 rows (0).
-    search : {"ivf", "exact", "graph"}
-        Index of the training rows: inverted lists around centroids (graph, the program's walk from
+    search : {"ivf", "exact", "walk"}
+        Index of the training rows: inverted lists around centroids (walk, the program's way from
         row to nearest row, which is less exact than "exact").
     n_probes : int
         Inverted lists that a search looks into: more finds more and takes longer. 8, fewer
@@ -136,7 +136,7 @@ class AnnexMLSettings(Settings):
         "voting": [one_of("weighted", "counts")],
         "vote_gamma": [real(0, closed="left"), None],
         "label_votes": [real(0, closed="left"), None],
-        "search": [one_of("ivf", "exact", "graph")],
+        "search": [one_of("ivf", "exact", "walk")],
         "n_probes": [whole()],
         "storage": [one_of(*STORAGES)],
         "normalize": [FLAG],
@@ -169,7 +169,7 @@ class AnnexMLSettings(Settings):
                 n_neighbors=10,
                 voting="counts",
                 label_votes=0.0,
-                search="graph",
+                search="walk",
                 n_probes=2,
                 storage="float32",
             )
