@@ -19,6 +19,8 @@ their weights are never cut.
 
 from __future__ import annotations
 
+import ctypes
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,6 +176,13 @@ def _put_together(
         data[place], indices[place] = getattr(part, values), getattr(part, features)
         let_go: dict[str, Any] = {features: None, values: None}
         solved[number] = part._replace(**let_go)
+    _give_back()
     weights = csr_matrix((data, indices, indptr), shape=(n_labels, n_features))
     weights.sort_indices()
     return Classifiers(weights, biases)
+
+
+def _give_back() -> None:
+    """Let the system have memory that was let go piece by piece, which glibc keeps otherwise."""
+    with suppress(AttributeError, OSError, TypeError):  # of other systems
+        ctypes.CDLL(None).malloc_trim(0)

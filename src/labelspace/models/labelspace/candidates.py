@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from labelspace.models.labelspace.vector_space import VectorSpace
 
 _MARGINS_AT_ONCE = 1 << 22
-_SOME_LABELS = 1 << 16
+_SOME_LABELS = 1 << 13
 
 
 class Candidates(NamedTuple):
