@@ -156,3 +156,9 @@ def test_as_printed_a_point_chooses_among_all_others() -> None:
     assert printed.sorted_coefficients_.shape == (2, len(some) - 1)
     assert (printed.coefficients_ != told.coefficients_).nnz == 0
     assert SMCE(2, random_state=0).fit(X).sorted_coefficients_.shape == (2, 50)
+
+
+@pytest.mark.parametrize("wrong", [{"n_threads": 10**6}, {"max_iter": 10**30}])
+def test_numbers_that_no_machine_could_follow_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        SMCE(**wrong).fit(np.eye(4))

@@ -86,7 +86,8 @@ def express(
     >>> express(line, n_candidates=3).coefficients[1].round(2)
     array([0.5, 0.5, 0. ])
     """
-    index = NearestNeighbors(n_jobs=n_threads).fit(points)
+    n_jobs = min(threads.resolve(n_threads), threads.available())
+    index = NearestNeighbors(n_jobs=n_jobs).fit(points)
     k = min(n_candidates, len(points) - (queries is None))
     candidates = index.kneighbors(queries, k, return_distance=False)
     asked = points if queries is None else queries

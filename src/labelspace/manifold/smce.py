@@ -110,9 +110,9 @@ class SMCE(
         "n_candidates": [whole(), None],
         "penalty": [real(0), None],
         "tol": [real(0)],
-        "max_iter": [whole()],
+        "max_iter": [whole(1, 2**31 - 1)],
         "random_state": ["random_state"],
-        "n_threads": [whole(), None],
+        "n_threads": [whole(1, threads.MOST), None],
     }
 
     _schema: ClassVar[schema.Schema] = {
