@@ -17,6 +17,23 @@ from labelspace.tagger import Tagger
 LINEAR = ("one-vs-all", "ppdsparse", "proxml")
 
 
+class Rows(NamedTuple):
+    """Weights of features (none: empty), whether rows get length one, and names of labels."""
+
+    feature_weights: NDArray[np.float32]
+    norm: bool
+    labels: list[str]
+
+    @staticmethod
+    def of(tagger: Tagger) -> Rows:
+        """Return what a tagger whose estimator has ``rows_`` does to rows before they are used."""
+        estimator: Any = tagger.estimator_
+        own = estimator.rows_.feature_weights
+        labels = [tagger.catalog.name(label) for label in range(estimator.n_labels_)]
+        none = np.zeros(0, dtype=np.float32)
+        return Rows(none if own is None else own, bool(estimator.rows_.norm), labels)
+
+
 class LinearModel(NamedTuple):
     """Weights (n_features, n_labels), offsets, weights of features (none: empty), and names."""
 
@@ -35,12 +52,15 @@ class LinearModel(NamedTuple):
         if not is_linear or not isinstance(index, SparseIndex) or index.n_dense:
             raise UsageError(
                 f"{type(estimator).__name__} has no linear classifiers on words alone: export a "
-                "model of one-vs-all, ppdsparse or proxml, or serve this one."
+                "model of one-vs-all, ppdsparse or proxml (or, as .pyz, of parabel, label-tree or "
+                "balanced-label-tree), or serve this one."
             )
-        rows = estimator.rows_
-        own = rows.feature_weights
-        labels = [tagger.catalog.name(label) for label in range(estimator.n_labels_)]
-        none = np.zeros(0, dtype=np.float32)
-        return LinearModel(
-            index.inverted, index.offsets, none if own is None else own, bool(rows.norm), labels
-        )
+        rows = Rows.of(tagger)
+        return LinearModel(index.inverted, index.offsets, *rows)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the weights by feature, and the offsets."""
+        W = self.weights
+        return {
+            "indptr": W.indptr, "indices": W.indices, "data": W.data, "offsets": self.offsets,
+        }  # fmt: skip

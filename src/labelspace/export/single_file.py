@@ -1,4 +1,4 @@
-"""A linear model as one file that needs nothing but Python and NumPy: ``python shop.pyz < texts``.
+"""Linear models and label trees as a file that needs Python and NumPy: ``python shop.pyz < texts``.
 
 The file is a zip that Python runs: the weights as ``model.npz``, ``predictor.py``, and
 ``tokens.py``, which cuts texts into words as in training.
@@ -11,6 +11,7 @@ import json
 import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from labelspace.data.text import tokens
 from labelspace.data.text.features import TextFeatures
 from labelspace.errors import UsageError
 from labelspace.export import predictor
-from labelspace.export.linear_model import LinearModel
+from labelspace.export.linear_model import LinearModel, Rows
+from labelspace.export.tree_model import TreeModel
 from labelspace.tagger import Tagger
 
 _START = "import predictor\n\npredictor.main()\n"
@@ -28,7 +30,10 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def export_single_file(tagger: Tagger, path: str | os.PathLike[str]) -> None:
-    """Write a tagger with linear classifiers (``one-vs-all``, ``ppdsparse``, ``proxml``) as a file.
+    """Write a tagger with linear classifiers, for each label or in label trees, as a file.
+
+    Methods are ``one-vs-all``, ``ppdsparse`` and ``proxml``; ``parabel``, ``label-tree`` and
+    ``balanced-label-tree``.
 
     Examples
     --------
@@ -56,7 +61,9 @@ def export_single_file(tagger: Tagger, path: str | os.PathLike[str]) -> None:
 
 
 def _arrays(tagger: Tagger) -> bytes:
-    parts = LinearModel.of(tagger)
+    trees = TreeModel.of(tagger)
+    arrays: dict[str, Any] = (trees or LinearModel.of(tagger)).arrays()
+    rows = Rows.of(tagger)
     features, words, idf = tagger.features_, None, np.zeros(0, dtype=np.float32)
     if features is not None:
         plain = isinstance(features, TextFeatures) and features.ngrams == 1 and not features.stems
@@ -66,16 +73,19 @@ def _arrays(tagger: Tagger) -> bytes:
                 "n_hashes and encoders."
             )
         words, idf = list(features.vocabulary_), features.idf_
-    about = {"labels": parts.labels, "words": words, "norm": parts.norm}
+    about = {
+        "labels": rows.labels,
+        "words": words,
+        "norm": rows.norm,
+        "n_features": tagger.estimator_.n_features_in_,
+        "trees": trees and trees.told,
+    }
     buffer = io.BytesIO()
     np.savez(
         buffer,
         about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
         idf=idf,
-        feature_weights=parts.feature_weights,
-        indptr=parts.weights.indptr,
-        indices=parts.weights.indices,
-        data=parts.weights.data,
-        offsets=parts.offsets,
+        feature_weights=rows.feature_weights,
+        **arrays,
     )
     return buffer.getvalue()

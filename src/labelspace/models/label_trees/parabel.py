@@ -34,7 +34,7 @@ from labelspace.topk import TopK, topk_csr
 
 _TURNED = ("n_trees", "leaf_size", "beam", "C", "min_weight")
 # Labels of each tree that are added up, at least: one that a tree ranks low may win with others.
-_FOUND = 50
+FOUND = 50
 
 
 class Parabel(LabelRanker):
@@ -169,7 +169,7 @@ class Parabel(LabelRanker):
         return best_of((1.0, 0.3), answer, Z, Y, seed=seeds[0]).choice
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
-        n_found, beam = min(max(k, _FOUND), self.n_labels_), self.settings_.beam
+        n_found, beam = min(max(k, FOUND), self.n_labels_), self.settings_.beam
 
         def answer(Z: csr_matrix) -> TopK:
             total = empty_csr(Z.shape[0], self.n_labels_)
