@@ -1,9 +1,10 @@
 """What training on a cluster needs, told before it starts: memory of a machine, and disk.
 
 Rows and labels are mapped by all workers of a machine from one file, a space has a vector for each
-feature and each row, and classifiers have weights for the features of their positives. What
-classifiers keep is a guess, and made-up corpora of few features have kept two to three times as
-much; the figures are meant to refuse what cannot end well, not to fill machines to the brim.
+feature and each row, and for each label while it is learned, and classifiers have weights for the
+features of their positives. What classifiers keep is a guess, about what made-up corpora of
+Amazon-3M's shape kept; the figures are meant to refuse what cannot end well, not to fill machines
+to the brim.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ GIB = 2**30
 WEIGHTS_PER_FEATURE = 4  # a guess: what a label keeps for each feature of a row
 SCRATCH = 2**29  # bytes that a worker's classifiers take beside the rows, and
 PROGRAM = 3 * 2**27  # its program, with all libraries
+SPACES, DIM = 4, 128  # of the default
 
 
 class CorpusSize(NamedTuple):
@@ -46,24 +48,25 @@ class Need(NamedTuple):
         )
 
 
-def estimate(size: CorpusSize, n_workers: int, dim: int = 128) -> Need:
+def estimate(size: CorpusSize, n_workers: int) -> Need:
     """Return what training the default needs with so many workers on a machine.
 
     Examples
     --------
     >>> amazon = CorpusSize(1_717_899, 337_067, 2_812_281, 84_000_000, 62_000_000)
     >>> [round(part / GIB) for part in estimate(amazon, n_workers=16)]
-    [17, 12, 12]
+    [27, 18, 12]
     """
     rows = 8 * size.n_entries + 8 * size.n_given + 16 * size.n_examples
-    space = 4 * dim * size.n_features + (4 + 1) * dim * size.n_examples
+    vectors = size.n_features + size.n_examples + size.n_labels
+    spaces = SPACES * DIM * (4 * size.n_features + size.n_examples)
+    learning = min(n_workers, SPACES) * 4 * DIM * vectors
     per_label = WEIGHTS_PER_FEATURE * size.n_entries / max(size.n_examples, 1)
     weights = int(8 * size.n_labels * min(per_label, size.n_features))
-    # Those of all rows, and those without the rows held out.
-    classifiers = 2 * weights
-    worker = 2 * rows + space + n_workers * (SCRATCH + PROGRAM)
-    driver = 2 * rows + space + classifiers + PROGRAM
-    return Need(worker, driver, 2 * rows + space + classifiers)
+    worker = 2 * rows + spaces + learning + n_workers * (SCRATCH + PROGRAM)
+    # Weights of all rows, those without the rows held out, and one of both by feature.
+    driver = 2 * rows + spaces + SPACES * DIM * size.n_labels + 3 * weights + PROGRAM
+    return Need(worker, driver, 2 * rows + spaces + 2 * weights)
 
 
 def check_fits(need: Need, memory: int | None, free: int | None) -> None:
