@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -14,6 +15,7 @@ from sklearn.pipeline import make_pipeline, make_union
 
 from labelspace import Tagger, models
 from labelspace.data.formats.fields import Fields
+from labelspace.data.text.features import TextFeatures
 from labelspace.label_collections import CollectionName
 from labelspace.manifold import SMCE
 from labelspace.registry import METHODS
@@ -69,7 +71,7 @@ def save(name: str, made: Any, path: Path) -> None:
 
 def encoder_of(name: str) -> Any:
     """Return the encoder that a model is given when it is loaded."""
-    return wide_vectors if name == "tagger-vectors" else vectors
+    return {"tagger-vectors": wide_vectors, "tagger-lsa": None}.get(name, vectors)
 
 
 def _rows(n_rows: int = 40) -> tuple[Any, list[list[str]]]:
@@ -98,6 +100,21 @@ def _of(name: str, **more: Any) -> Callable[[], Saved]:
 def _named() -> Saved:
     X, lists = _rows()
     return X[:6], _quick("labelspace").fit(X, lists, label_features=X[:5])
+
+
+def _few_columns() -> Saved:
+    """A model of rows most of whose columns are empty."""
+    X, lists = _rows()
+    wide = csr_matrix((X.data, X.indices * 3 + 1, X.indptr), (X.shape[0], 3 * X.shape[1]))
+    return wide[:6], _quick("glas").fit(wide, lists)
+
+
+def _excluding() -> Saved:
+    """A tagger of hashed pieces of words, without some of the labels."""
+    texts, lists = _texts()
+    features = TextFeatures(ngrams=2, char_ngrams=(2, 3), stems=True, n_hashes=256)
+    made = Tagger("knn", features=features, idf=True, n_threads=1)
+    return texts[:6], made.fit(texts, lists, exclude=["w3"])
 
 
 def _taught() -> Saved:
@@ -157,10 +174,8 @@ def _with_vocabulary() -> Saved:
     return texts[:6], made
 
 
-_WORDS = make_union(
-    TfidfVectorizer(ngram_range=(1, 2)),
-    make_pipeline(TfidfVectorizer(stop_words=["w1"]), TruncatedSVD(2, random_state=0)),
-)
+_LSA = make_pipeline(TfidfVectorizer(stop_words=["w1"]), TruncatedSVD(2, random_state=0))
+_WORDS = make_union(TfidfVectorizer(ngram_range=(1, 2)), _LSA)
 
 OTHERS: dict[str, Callable[[], Saved]] = {
     "tagger": _tagger(),
@@ -169,6 +184,8 @@ OTHERS: dict[str, Callable[[], Saved]] = {
     "tagger-vocabulary": _with_vocabulary,
     "tagger-words": _tagger("xml-cnn", dim=4, n_filters=4, hidden=4, n_epochs=1),
     "tagger-transformers": _tagger("one-vs-all", features=_WORDS),
+    "tagger-hashes": _excluding,
+    "tagger-lsa": _tagger("one-vs-all", encoder=_LSA),
     "names": _named,
     "taught": _taught,
     "blend": _blend,
@@ -176,6 +193,7 @@ OTHERS: dict[str, Callable[[], Saved]] = {
     "smce": _smce,
     "annexml-parts": _of("annexml", settings={"partition": "learned", "part_size": 15}),
     "annexml-walk": _of("annexml", settings={"search": "walk"}),
+    "glas-columns": _few_columns,
     "glas-coarse": _of("glas", settings={"search": "coarse_to_fine"}),
     "labelspace-lists": _cut_lists,
     "hyperbolic-hidden": _of("hyperbolic", settings={"n_hidden": 6}),
