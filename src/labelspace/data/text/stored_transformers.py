@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 
-from labelspace.errors import ModelFileError
+from labelspace.errors import DataError, ModelFileError
 
 # Patterns that need no more time than a text is long.
 HARMLESS_PATTERNS = (
@@ -62,6 +63,23 @@ def check_restored(made: Any, trusts_patterns: bool) -> None:
             f"which may take for ever: if you trust it, use Tagger.load(path, "
             f"trusted=['{OWN_PATTERN}']) or set LABELSPACE_TRUSTED={OWN_PATTERN}."
         )
+
+
+def checked_rows(rows: Any, n_texts: int) -> csr_matrix:
+    """Return what a transformer gave for texts as float32 CSR; raise if that is no matrix."""
+    if not issparse(rows):
+        rows = np.asarray(rows)
+    if rows.ndim != 2 or rows.shape[0] != n_texts:
+        raise DataError(
+            f"The features of {n_texts} texts have shape {rows.shape}: transform must give a row "
+            "for each text."
+        )
+    with np.errstate(over="ignore"):
+        made = csr_matrix(rows, dtype=np.float32)
+    made.check_format()
+    if not np.isfinite(made.data).all():
+        raise DataError("The features of texts are not all finite: transform must give numbers.")
+    return made
 
 
 def _check_ngrams(kind: type, given: Any) -> None:

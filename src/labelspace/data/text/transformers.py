@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelspace.data.text.features import TextFeatures, strings
 from labelspace.data.text.sequences import WordSequences
-from labelspace.data.text.stored_transformers import OWN_PATTERN, check_restored
+from labelspace.data.text.stored_transformers import OWN_PATTERN, check_restored, checked_rows
 from labelspace.errors import DataError, LabelspaceError, ModelFileError, UsageError
 from labelspace.store import Storable, schema
 
@@ -123,7 +123,7 @@ class Transformer(Storable):
         if not texts:
             raise DataError("There are no texts to learn from: give at least one.")
         if hasattr(self.transformer, "fit_transform"):
-            rows = _matrix(self.transformer.fit_transform(texts), len(texts))
+            rows = checked_rows(self.transformer.fit_transform(texts), len(texts))
         else:
             if hasattr(self.transformer, "fit"):
                 self.transformer.fit(texts)
@@ -137,7 +137,7 @@ class Transformer(Storable):
         try:
             if isinstance(self.transformer, BaseEstimator) and hasattr(self.transformer, "fit"):
                 check_is_fitted(self.transformer)
-            return _matrix(self.transformer.transform(texts), len(texts))
+            return checked_rows(self.transformer.transform(texts), len(texts))
         except LabelspaceError:
             raise
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -334,22 +334,6 @@ def _not_storable(what: str, *, by_factory: bool = False) -> UsageError:
         "features='my_package.features:make'"
     )
     return UsageError(f"{what} cannot be kept in a model folder, which has no pickle: {way_out}.")
-
-
-def _matrix(rows: Any, n_texts: int) -> csr_matrix:
-    if not issparse(rows):
-        rows = np.asarray(rows)
-    if rows.ndim != 2 or rows.shape[0] != n_texts:
-        raise DataError(
-            f"The features of {n_texts} texts have shape {rows.shape}: transform must give a row "
-            "for each text."
-        )
-    with np.errstate(over="ignore"):
-        made = csr_matrix(rows, dtype=np.float32)
-    made.check_format()
-    if not np.isfinite(made.data).all():
-        raise DataError("The features of texts are not all finite: transform must give numbers.")
-    return made
 
 
 def _kind(value: Any) -> str:
