@@ -2,8 +2,8 @@
 
 So it is known what probabilities are worth on rows that nothing was learned from, and how many
 trees are: with few rows held out, the first trees correct what is wrong everywhere and later ones
-what only these rows have. As many are grown on all rows held out as were best for the other half;
-none, where every tree makes it worse.
+what only these rows have. Two halves together bear twice as many trees as were best for a half that
+did not grow them; none, where every tree makes it worse.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class CrossFit:
         n_trees: int = 100,
     ) -> None:
         self._told = label_counts, partners
+        self._n_trees = n_trees
         self._shape = candidates.labels.shape
         first = np.arange(len(candidates.labels)) % 2 == 0
         halves = [(half, candidates.some(half), csr_matrix(Y[half])) for half in (first, ~first)]
@@ -63,6 +64,10 @@ class CrossFit:
             case = describe_shortlist(stacker, asked, truth, *self._told)
             losses += stacker.trees.losses(case.features, case.is_true, case.logits)[: n_trees + 1]
         return int(losses.argmin())
+
+    def n_trees_for_all(self, n_trees: int) -> int:
+        """Return how many trees all rows bear where each half bears so many."""
+        return min(2 * n_trees, self._n_trees)
 
     def probabilities(self, n_trees: int) -> NDArray[np.float32]:
         """Return the probability of each candidate by so many trees of the other half."""

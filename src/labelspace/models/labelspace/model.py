@@ -295,7 +295,7 @@ class LabelSpace(LearnsOn):
         told = candidates, truth, counts, label_partners(seen, self.settings_.n_partners)
         halves = CrossFit(*told, n_trees=self.settings_.n_trees)
         n_trees = halves.best_n_trees()
-        self.stacker_ = learn_stacker(*told, n_trees=n_trees)
+        self.stacker_ = learn_stacker(*told, n_trees=halves.n_trees_for_all(n_trees))
         gains = self._gains() if self.propensity else None
         unseen = halves.probabilities(n_trees)
         self.calibration_ = measure_scores(candidates, unseen, truth, gains)
