@@ -26,7 +26,7 @@ def test_the_space_decides_about_loss_and_steps(
     told = resolved(space=space, settings={"dim": dim})
     assert (told.alpha, told.learning_rate) == (alpha, learning_rate)
     paper = resolved(preset="paper", space=space, dim=dim)
-    assert (paper.alpha, paper.learning_rate) == (alpha, 0.001)
+    assert (paper.alpha, paper.learning_rate) == (25.0, 0.001)
     assert resolved(space=space, dim=dim, alpha=3.0).alpha == 3.0
 
 
@@ -54,7 +54,7 @@ def test_votes_are_as_sharp_as_the_loss_unless_told() -> None:
 # 2.3, Adam with the inverse metric on the step (2.5), votes of training rows by number of
 # occurrences and N/3000 random clusters of which one is looked into (2.6); dimension 50, 5 % of
 # the rows held out, 25 epochs of patience, N(0, 1e-3) and N(0, 1e-4) (3.1); 15 learners (3.2).
-# Not said are α, the step (0.001 is that of [KB14]), the size of a batch, the number of negative
+# Not said are α (25 here), the step (0.001 is that of [KB14]), the size of a batch, the number of negative
 # labels and of neighbours.
 PUBLISHED = {
     "space": "poincare",

@@ -77,9 +77,9 @@ class Hyperbolic(VotingRanker):
         Models that are learned and vote together: 3 (15).
     alpha : float, optional
         Sharpness of the loss; unless given 6 in the ball, 10 on the sphere and 4 in euclidean
-        space; up to ten dimensions 2, 4 and 2.
+        space; up to ten dimensions 2, 4 and 2 (25).
     learning_rate : float, optional
-        First step size, falling to zero: 0.2, but 0.4 up to ten dimensions (0.01).
+        First step size, falling to zero: 0.2, but 0.4 up to ten dimensions (0.001).
     n_epochs : int, optional
         Passes over the rows at most: 5, and up to 20 for fewer than 26,000 rows (100).
     answer : {"both", "rows", "labels"}, optional

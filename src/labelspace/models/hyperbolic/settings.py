@@ -45,7 +45,7 @@ class HyperbolicSettings(Settings):
         Models that are learned and vote together: 3 (15).
     alpha : float
         Sharpness of the loss: 6 in the ball, 10 on the sphere and 4 in euclidean space; up to ten
-        dimensions 2, 4 and 2.
+        dimensions 2, 4 and 2 (25).
     way : {"lift", "clip"}
         How rows get into the ball: by the Lorentz form (clipped at the edge).
     n_hidden : int or None
@@ -182,6 +182,7 @@ class HyperbolicSettings(Settings):
         if preset == "paper":
             return cls(
                 n_learners=15,
+                alpha=25.0,
                 way="clip",
                 optimizer="adam",
                 learning_rate=1e-3,
