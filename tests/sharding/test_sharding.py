@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import pickle
 import shutil
 import signal
 import sys
@@ -58,6 +60,48 @@ def test_a_process_that_is_killed_starts_again_and_answers(whole, tmp_path) -> N
         assert sharded.missing_shards_ == []
     finally:
         sharded.close()
+
+
+def _ask(sharded):
+    return sharded.predict_topk(planted_corpus()[0], 5).labels
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
+def test_a_forked_process_asks_processes_of_its_own(whole, tmp_path) -> None:
+    write_shards(whole, tmp_path / "model", 1)
+    sharded = Tagger.load(tmp_path / "model").estimator_
+    try:
+        expected = _ask(sharded)
+        holder = sharded._shards[0].process
+        forked = multiprocessing.get_context("fork")
+        answers = forked.Queue()
+        started = forked.Process(target=_tell, args=(sharded, answers))
+        started.start()
+        labels, other = answers.get(timeout=60)
+        started.join(60)
+        np.testing.assert_array_equal(labels, expected)
+        assert other != holder
+        assert sharded._shards[0].process == holder
+        np.testing.assert_array_equal(_ask(sharded), expected)
+    finally:
+        sharded.close()
+
+
+def _tell(sharded, answers) -> None:
+    """Ask in a forked process, and say what came and who was asked."""
+    answers.put((_ask(sharded), sharded._shards[0].process))
+    sharded.close()
+
+
+def test_a_pickled_model_starts_processes_of_its_own(whole, tmp_path) -> None:
+    write_shards(whole, tmp_path / "model", 1)
+    sharded = Tagger.load(tmp_path / "model").estimator_
+    again = pickle.loads(pickle.dumps(sharded))
+    try:
+        assert again._shards[0].process != sharded._shards[0].process
+    finally:
+        sharded.close()
+        again.close()
 
 
 @pytest.fixture
