@@ -75,6 +75,8 @@ def _map(browser: Browser) -> None:
     browser.set_dark(True)
     browser.click("#map-text-go")
     time.sleep(1)
+    for _ in range(2):
+        browser.click("#zoom-in")
     _keep(browser, "page-map-near")
 
 

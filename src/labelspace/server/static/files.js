@@ -222,7 +222,9 @@ export function startFiles(shared) {
       { className: answer.error ? "failed" : "" },
       element("td", { text: count(at + 1) }),
       element("td", { text: shortened(text, 300) }),
-      element("td", {}, element("ul", { className: "cell-tags" }, ...tags)),
+      element("td", {}, tags.length
+        ? element("ul", { className: "cell-tags" }, ...tags)
+        : element("span", { className: "quiet", text: "no tag is that probable" })),
     );
   }
 }

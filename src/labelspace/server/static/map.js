@@ -85,7 +85,7 @@ export function startMap(shared) {
         tree: "frequent labels in the middle, each near its kin",
         neighbourhood: "each near the labels that are most like it",
       }[points.kind];
-      const part = points.n < points.total ? `the ${count(points.n)} most frequent of ` : "";
+      const part = points.n < points.total ? `The ${count(points.n)} most frequent of ` : "";
       status.textContent = `${part}${count(points.total)} labels: ${kind}.`;
       Object.assign(scene, { selected: -1, hovered: -1 });
       if (!view.scale) showAll();
@@ -321,16 +321,28 @@ export function startMap(shared) {
     for (const label of labels) label.weight /= most;
     const total = labels.reduce((sum, label) => sum + label.weight, 0);
     scene.text = null;
-    if (total > 0) {
-      // Squared, so that far ones do not pull it to where none of them is.
-      const all = labels.reduce((sum, l) => sum + l.weight ** 2, 0);
-      const mean = (values) => labels.reduce((sum, l) => sum + (l.weight ** 2 / all) * values[l.i], 0);
-      scene.text = { x: mean(points.x), y: mean(points.y), labels };
-    }
+    if (total > 0) scene.text = { ...middle(labels), labels };
     byId("map-text").hidden = !scene.text;
     byId("map-text-shown").textContent = shortened(shared.text, 140);
     standOut();
     redraw();
+  }
+
+  // The place from which the way to all labels is the shortest, weighted: it lies where most of them
+  // are, while a mean lies between groups, where none is.
+  function middle(labels) {
+    let [x, y] = [0, 0];
+    for (let step = 0; step < 40; step += 1) {
+      let [sumX, sumY, sum] = [0, 0, 0];
+      for (const { i, weight } of labels) {
+        const far = step ? Math.max(1e-3, Math.hypot(points.x[i] - x, points.y[i] - y)) : 1;
+        sumX += (weight / far) * points.x[i];
+        sumY += (weight / far) * points.y[i];
+        sum += weight / far;
+      }
+      [x, y] = [sumX / sum, sumY / sum];
+    }
+    return { x, y };
   }
 
   function standOut() {

@@ -156,10 +156,18 @@ export function startReview(shared) {
     const focused = document.activeElement?.dataset?.tag;
     byId("row-tags").replaceChildren(...row.tags.map((tag, place) => item(tag, place, own, all)));
     if (focused !== undefined) byId("row-tags").querySelectorAll(".tag")[focused]?.querySelector(".mark")?.focus();
+    byId("consequence").textContent = consequence(own, row.tags.length);
+  }
+
+  function consequence(own, n) {
     const counted = (verdict) => [...own.values()].filter((one) => one === verdict).length;
-    byId("consequence").textContent = own.size
-      ? `Taught as an example of ${plural(counted("right"), "tag")}, as none of ${count(counted("wrong"))}. Of ${plural(row.tags.length - counted("right") - counted("wrong"), "other tag")} nothing is taught.`
-      : "Nothing is marked, so that nothing would be taught of this row.";
+    const right = counted("right");
+    const wrong = counted("wrong");
+    const taught = [];
+    if (right) taught.push(`as an example of ${plural(right, "tag")}`);
+    if (wrong) taught.push(`as no example of ${plural(wrong, "tag")}`);
+    if (!taught.length) return "Nothing would be taught of this row: no tag is marked as right or wrong.";
+    return `Taught ${taught.join(" and ")}; nothing is taught of ${plural(Math.max(0, n - right - wrong), "other tag")}.`;
   }
 
   function item(tag, place, own, all) {
