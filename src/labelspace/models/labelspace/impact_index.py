@@ -87,7 +87,7 @@ def _cut(lists: csr_matrix, longest: int) -> csr_matrix:
         own = slice(*lists.indptr[feature : feature + 2].tolist())
         smallest = np.argpartition(-lists.data[own], longest - 1)[longest:]
         kept[own.start + smallest] = False
-    ends = np.concatenate(([0], np.cumsum(kept)))[lists.indptr]
+    ends = np.concatenate(([0], np.cumsum(np.minimum(lengths, longest))))
     return csr_matrix((lists.data[kept], lists.indices[kept], ends), shape=lists.shape)
 
 
