@@ -19,6 +19,7 @@ from scipy.sparse import csr_matrix
 from labelspace.graph.tree import Tree
 from labelspace.linear.node_classifiers import SolvedNodes, classifiers_of
 from labelspace.linear.squared_hinge import LinearClassifiers, SolverRows
+from labelspace.models.label_trees import _node_blocks_kernels as node_blocks
 from labelspace.models.label_trees import _one_slack_kernels as kernels
 
 
@@ -50,7 +51,7 @@ def train_one_slack(
     positive.sort_indices()
     ways = positive.indptr.astype(np.int64), positive.indices.astype(np.int64)
     # Rows that are nowhere teach nothing, and their nodes have no weights to keep.
-    blocks = kernels.lay_out_blocks(
+    blocks = node_blocks.lay_out_blocks(
         rows.indptr, rows.indices, len(rows.feature_of), tree.first_child, *ways
     )
     weights, n_passes = kernels.train_one_slack(
@@ -66,7 +67,7 @@ def train_one_slack(
         max_iter,
         seed,
     )
-    nodes, counts, biases, features, values = kernels.from_blocks(
+    nodes, counts, biases, features, values = node_blocks.from_blocks(
         weights, tree.first_child, *blocks[:3], np.float32(min_weight)
     )
     found = SolvedNodes(nodes, counts, biases, features, values, n_passes)
