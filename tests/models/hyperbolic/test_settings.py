@@ -54,8 +54,8 @@ def test_votes_are_as_sharp_as_the_loss_unless_told() -> None:
 # 2.3, Adam with the inverse metric on the step (2.5), votes of training rows by number of
 # occurrences and N/3000 random clusters of which one is looked into (2.6); dimension 50, 5 % of
 # the rows held out, 25 epochs of patience, N(0, 1e-3) and N(0, 1e-4) (3.1); 15 learners (3.2).
-# Not said are α (25 here), the step (0.001 is that of [KB14]), the size of a batch, the number of negative
-# labels and of neighbours.
+# Not said are α (25 here), the step (0.001 is that of [KB14]), the size of a batch, the number of
+# negative labels and of neighbours.
 PUBLISHED = {
     "space": "poincare",
     "label_loss": "sum",
