@@ -13,11 +13,11 @@ import numpy as np
 from labelspace._random_kernels import seeded
 from labelspace.compiling import njit
 from labelspace.linear import _hinge_kernels
+from labelspace.linear._slot_rows_kernels import ONE, admit, admit_positives, drop_idle
 from labelspace.linear._subproblem_kernels import FUSED, add_dense, longer
 
 NOBODY = -1
 BLOCK = 64  # rows whose dense parts are multiplied at once
-ONE = np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
@@ -99,17 +99,17 @@ def solve(
             alphas = set_alphas[slot]
             size = set_sizes[slot]
             if fresh:
-                size = _admit(positives, held_out, turns[slot], rows, alphas, size, in_slots, slot)
+                size = admit(positives, held_out, turns[slot], rows, alphas, size, in_slots, slot)
                 n_positives[slot] = size
-                size = _admit(starters, held_out, turns[slot], rows, alphas, size, in_slots, slot)
+                size = admit(starters, held_out, turns[slot], rows, alphas, size, in_slots, slot)
             else:
                 if turns[slot] == 1 and first_turn == 0 and n_positives[slot] < positives.shape[0]:
-                    size = _admit_positives(
+                    size = admit_positives(
                         positives, held_out, rows, alphas, n_positives[slot], size, in_slots, slot
                     )
                     n_positives[slot] = positives.shape[0]
                 found = heap_rows[slot, : heap_sizes[slot]]
-                size = _admit(found, held_out, turns[slot], rows, alphas, size, in_slots, slot)
+                size = admit(found, held_out, turns[slot], rows, alphas, size, in_slots, slot)
             n_positive = n_positives[slot]
 
             _sum_up(indptr, indices, data, dense, rows, alphas, size, n_positive, weights)
@@ -122,7 +122,7 @@ def solve(
             )  # fmt: skip
             for feature in range(n_features):
                 slot_weights[feature, slot] = weights[feature]
-            set_sizes[slot] = _drop_idle(rows, alphas, size, n_positive, in_slots, slot)
+            set_sizes[slot] = drop_idle(rows, alphas, size, n_positive, in_slots, slot)
 
         heap_sizes[:] = 0
         surprised[:] = False
@@ -188,53 +188,6 @@ def _in_order(starts, counts, kept_features, kept_values):
             values[filled] = kept_values[at]
             filled += 1
     return features, values
-
-
-@njit(cache=True, nogil=True)
-def _admit(new_rows, held_out, turn, rows, alphas, size, in_slots, slot):
-    """Add rows to a working set, those that are not in it and may be; return its size."""
-    bit = ONE << np.uint64(slot)
-    for at in range(new_rows.shape[0]):
-        row = new_rows[at]
-        if not in_slots[row] & bit and (turn == 1 or not held_out[row]):
-            in_slots[row] |= bit
-            rows[size] = row
-            alphas[size] = np.float32(0.0)
-            size += 1
-    return size
-
-
-@njit(cache=True, nogil=True)
-def _admit_positives(positives, held_out, rows, alphas, n_positive, size, in_slots, slot):
-    """Add the positives that were held out, behind the other positives; return the set's size."""
-    bit = ONE << np.uint64(slot)
-    for at in range(positives.shape[0]):
-        row = positives[at]
-        if held_out[row]:
-            # A starter may be one: it has been a negative for none of the labels that it has.
-            in_slots[row] |= bit
-            rows[size] = rows[n_positive]
-            alphas[size] = alphas[n_positive]
-            rows[n_positive] = row
-            alphas[n_positive] = np.float32(0.0)
-            n_positive += 1
-            size += 1
-    return size
-
-
-@njit(cache=True, nogil=True)
-def _drop_idle(rows, alphas, size, n_positive, in_slots, slot):
-    """Take negatives without influence out of a working set; return its size."""
-    bit = ONE << np.uint64(slot)
-    kept = n_positive
-    for at in range(n_positive, size):
-        if alphas[at] > 0:
-            rows[kept] = rows[at]
-            alphas[kept] = alphas[at]
-            kept += 1
-        else:
-            in_slots[rows[at]] &= ~bit
-    return kept
 
 
 @njit(cache=True, nogil=True, fastmath=FUSED)

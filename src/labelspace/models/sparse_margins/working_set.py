@@ -92,16 +92,20 @@ def train_sparse(
     limits = float(C), float(shrink), float(tol), max_rounds, max_passes, seed
     inputs = arrays, (starters, LOSSES[loss], *limits)
 
-    n_rows = np.diff(labels.indptr)
-    problems = np.argsort(-n_rows, kind="stable")[: np.count_nonzero(n_rows)]
-    n_chunks = min(len(problems), _CHUNKS_PER_THREAD * threads.resolve(n_threads))
-    chunks = [problems[start::n_chunks] for start in range(n_chunks)]
-    if engine.is_active():
-        parts = engine.blocks_of_equal_work(N_STARTERS + n_rows[problems])
-        chunks = [problems[part] for part in parts]
+    chunks = _chunks(np.diff(labels.indptr), n_threads)
     found = solve_chunks(_solve, inputs, chunks, "training classifiers", n_threads)
     solved = [_Solved(*part) for part in found]
     return _put_together(solved, chunks, rows.feature_of, (Y.shape[1], X.shape[1]))
+
+
+def _chunks(n_rows: NDArray[Any], n_threads: int | None) -> list[NDArray[np.int64]]:
+    """Return the labels that are learned together, those with most rows first."""
+    problems = np.argsort(-n_rows, kind="stable")[: np.count_nonzero(n_rows)]
+    if engine.is_active():
+        parts = engine.blocks_of_equal_work(N_STARTERS + n_rows[problems])
+        return [problems[part] for part in parts]
+    n_chunks = min(len(problems), _CHUNKS_PER_THREAD * threads.resolve(n_threads))
+    return [problems[start::n_chunks] for start in range(n_chunks)]
 
 
 def _solve(inputs: tuple[Any, ...], chunk: NDArray[np.int64]) -> _Solved:
