@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from benchmarks.render.presets import FIGURES, NO_PAPER, NOT_RUN, ONE_RUN, presets_of, presets_table
+from benchmarks.render.presets import (
+    FIGURES,
+    NO_PAPER,
+    NOT_RUN,
+    ONE_RUN,
+    PROGRAM,
+    presets_of,
+    presets_table,
+)
 from labelspace.models import METHODS
 from tests.benchmarks.test_render import a_line
 
@@ -37,14 +45,29 @@ def test_what_was_measured_before_a_preset_was_what_it_says_does_not_count() -> 
     old = a_line("annexml", 63.0, parameters={"preset": "paper"}, date="2026-11-16T00:00:00Z")
     assert cells(presets_table([old]), "annexml", "bibtex")[1].startswith("–")
     short = a_line(
-        "annexml",
+        "hyperbolic",
         59.0,
-        parameters={"preset": "paper", "n_learners": 1},
-        date="2026-11-17T00:00:00Z",
+        corpus="delicious",
+        parameters={"preset": "paper", "n_learners": 3},
+        date="2026-11-18T00:00:00Z",
     )
     table = presets_table([old, short])
-    assert cells(table, "annexml", "bibtex")[1].startswith("59.00")
-    assert "with n_learners=1" in table
+    assert cells(table, "hyperbolic", "delicious")[1].startswith("59.00")
+    assert "with n_learners=3" in table
+
+
+def test_some_splits_are_enough_and_are_counted() -> None:
+    lines = [a_line("glas", 60.0 + at, split=f"random-{at}") for at in range(3)]
+    two, three = (presets_table(lines[:n]) for n in (2, 3))
+    assert cells(two, "glas", "bibtex")[3].startswith("–")
+    assert cells(three, "glas", "bibtex")[3].startswith("61.00 ± 1.00 / ")
+    assert "3 random splits" in three
+
+
+def test_the_original_program_stands_where_its_paper_has_no_figure() -> None:
+    table = presets_table([])
+    assert cells(table, "annexml", "bibtex")[0].startswith("59.84 / 36.10 / 26.32 [")
+    assert PROGRAM in table
 
 
 def test_a_papers_own_figure_stands_beside_ours() -> None:

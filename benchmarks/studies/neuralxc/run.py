@@ -6,6 +6,9 @@
 ``parts``: one choice changed at a time, weights of the reconstructions, dimension, sampling, what
 encoders are shown. One network is trained for each, on bibtex and on 4,000 rows of delicious; with
 and without the reconstructions, three seeds are.
+
+``texts``: words alone, and with vectors of words from elsewhere beside them, as the report's last
+section proposes; rows of wordnet's training texts to learn from, and others to ask about.
 """
 
 from __future__ import annotations
@@ -16,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Stopwatch
+from benchmarks.studies.encoders.rows import read, texts_of
 from benchmarks.studies.neuralxc import page
 from benchmarks.studies.source import Source, Split
 from benchmarks.studies.study import Figures, Part, Study, Trial
-from labelspace import metrics
+from labelspace import Tagger, metrics
 from labelspace.models import make
 
 MEASURED_ROWS = 2000
@@ -61,6 +65,26 @@ def measure_parts(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures
     yield trial, _measured(trial, source, n_rows, "neuralxc", parameters)
 
 
+def texts() -> list[Trial]:
+    """Return what texts are turned into."""
+    return [Trial("texts", "wordnet", variant) for variant in page.TEXTS]
+
+
+def measure_texts(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Learn from some of the training texts, and ask about others."""
+    corpus = read(trial.corpus, "train")
+    n_rows, n_asked = source.at_most(page.TEXT_ROWS), source.at_most(page.TEXT_ROWS // 2)
+    rows = np.random.default_rng(trial.seed).permutation(len(corpus))[: n_rows + n_asked]
+    learned, asked = rows[:n_rows], rows[n_rows:]
+    tagger = Tagger("neuralxc", random_state=trial.seed, n_threads=1, **page.TEXTS[trial.variant])
+    with Stopwatch() as watch:
+        tagger.fit(texts_of(corpus, learned), corpus.Y[learned])
+    top = tagger.predict_topk(texts_of(corpus, asked), 5)
+    figures = metrics.evaluate(corpus.Y[asked], top, ks=(1, 3, 5))
+    precision = {name: figures[name] for name in ("P@1", "P@3", "P@5")}
+    yield trial, {"n_rows": n_rows, "n_asked": n_asked, **precision, "cpu_s": watch.cpu_s}
+
+
 def _measured(
     trial: Trial, source: Source, n_rows: int | None, method: str, parameters: dict[str, Any]
 ) -> Figures:
@@ -87,6 +111,7 @@ STUDY = Study(
     {
         "figures": Part(figures(), measure_figures),
         "parts": Part(parts(), measure_parts),
+        "texts": Part(texts(), measure_texts),
     },
     page.PAGE,
     page.tables,
