@@ -47,7 +47,7 @@ export const pause = (seconds) => new Promise((done) => setTimeout(done, 1000 * 
 export const models = () => asked("/v1/models");
 export const model = () => asked("/v1/model");
 export const tag = (body, signal) => posted("/v1/tag", body, { signal });
-export const labelMap = () => asked("/v1/map");
+export const labelMap = () => asked("/v1/map?limit=100000");
 export const findLabels = (query, limit, signal) =>
   asked(`/v1/labels?${new URLSearchParams({ q: query, limit })}`, { signal });
 const allowed = (token) => ({ headers: { Authorization: `Bearer ${token}` } });
