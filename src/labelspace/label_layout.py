@@ -15,7 +15,7 @@ Regions of the map are found by k-means on the places, and called by their most 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,7 +140,7 @@ def _push(y: Places) -> Places:
 
 
 @lru_cache(maxsize=2)
-def _transformed(cell: float, long: int) -> tuple[NDArray[np.complex64], ...]:
+def _transformed(cell: float, long: int) -> tuple[NDArray[Any], ...]:
     """Return the transforms of q, and of q² (y_i − y_j) along both axes, on a grid's nodes."""
     steps = np.arange(long)
     offset = cell * np.where(steps > long // 2, steps - long, steps)
