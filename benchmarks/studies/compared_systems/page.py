@@ -37,6 +37,7 @@ NAMES = {
     "ml-cssp": "ML-CSSP",
 }
 SOURCE = "DXML, tables 2–5"
+NO_RUNS = "There are no runs yet."
 
 
 def tables(lines: list[Measured]) -> dict[str, str]:
@@ -101,7 +102,7 @@ def _scale(lines: list[Measured]) -> str:
         for method in AT_SCALE
         for line in select(lines, variant=method)
     ]
-    return markdown(columns, rows)
+    return markdown(columns, rows) if rows else NO_RUNS
 
 
 def _text(lines: list[Measured]) -> str:
@@ -120,7 +121,7 @@ def _text(lines: list[Measured]) -> str:
         ]
         for line in lines
     ]
-    return markdown(columns, rows)
+    return markdown(columns, rows) if rows else NO_RUNS
 
 
 def _published(method: str, corpus: str) -> str:
