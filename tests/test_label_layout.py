@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.spatial import cKDTree
 
 from labelspace.label_layout import _push, kept_neighbours, neighbourhood_layout, regions_of
@@ -17,14 +18,15 @@ def test_what_labels_push_is_nearly_the_sum_over_all_pairs():
     assert np.linalg.norm(_push(y) - exact) < 0.2 * np.linalg.norm(exact)
 
 
-def test_neighbours_on_a_ring_in_many_dimensions_stay_neighbours():
+@pytest.mark.parametrize("n", [60, 600])
+def test_neighbours_on_a_ring_in_many_dimensions_stay_neighbours(n: int):
     rng = np.random.default_rng(0)
-    angle = np.sort(rng.random(600)) * 2 * np.pi
+    angle = np.sort(rng.random(n)) * 2 * np.pi
     ring = np.column_stack((np.cos(angle), np.sin(angle), np.cos(2 * angle), np.sin(2 * angle)))
     nearest = cKDTree(ring).query(ring, k=11)[1][:, 1:].astype(np.int64)
-    start = rng.random((600, 2))
+    start = rng.random((n, 2))
     places = neighbourhood_layout(nearest, start)
-    assert kept_neighbours(nearest, start) < 0.1
+    assert kept_neighbours(nearest, start) < 0.25
     assert kept_neighbours(nearest, places) > 0.6
     assert np.linalg.norm(places, axis=1).max() <= 1 + 1e-6
     assert np.array_equal(places, neighbourhood_layout(nearest, start))

@@ -63,7 +63,7 @@ def neighbourhood_layout(
         early = iteration < N_EARLY
         pull = attraction(P.indptr, P.indices, P.data, y)
         gradient = (EARLY if early else 1.0) * pull - _push(y)
-        speed = (0.5 if early else 0.8) * speed - max(n / EARLY, 20.0) * 4 * gradient
+        speed = (0.5 if early else 0.8) * speed - max(n / EARLY, 1.0) * 4 * gradient
         length = np.linalg.norm(speed, axis=1, keepdims=True)
         y = y + speed * np.minimum(1.0, 5.0 / np.maximum(length, 1e-12))
         y -= y.mean(axis=0)
