@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +115,17 @@ def test_a_model_that_has_no_shards_is_refused(told: list[ServerSettings], tmp_p
     assert "cannot lie in shards" in answer.stderr
     assert "--shards" in run(tmp_path / "model", "--port", 0, "--missing", "partial").stderr
     assert not told
+
+
+def test_sigterm_leaves_no_shards_behind(monkeypatch: pytest.MonkeyPatch, trained: Path):
+    folders: list[Path] = []
+
+    def end(settings: ServerSettings, **more: Any) -> None:
+        folders.append(Path(settings.model))
+        assert folders[0].exists()
+        signal.raise_signal(signal.SIGTERM)  # as the server does once it has ended
+
+    monkeypatch.setattr("labelspace.server.run.serve", end)
+    assert run(trained, "--port", 0, "--shards", 2).exit_code == 128 + signal.SIGTERM
+    assert not folders[0].exists()
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL

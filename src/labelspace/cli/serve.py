@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -109,7 +110,8 @@ def _in_shards(
     from labelspace.sharding import write_shards
     from labelspace.store.leftovers import temporary_folder
 
-    with temporary_folder(Path(tempfile.gettempdir()), "labelspace-shards-", 0o700) as parent:
+    among = Path(tempfile.gettempdir())
+    with _ended_by_sigterm(), temporary_folder(among, "labelspace-shards-", 0o700) as parent:
         copies = []
         for number, model in enumerate(models):
             # With the names that a server calls it by.
@@ -120,6 +122,20 @@ def _in_shards(
             write_shards(given, copies[-1], n_shards, holders="processes", missing=missing)
             say(f"{model}: {n_shards} processes hold its labels")
         yield copies
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the block as an exception, so that what is temporary is removed."""
+
+    def end(number: int, frame: Any) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _serve(
