@@ -24,7 +24,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "sleec": {"n_learners": 2, "dim": 16, "n_neighbors": 10},
     "parabel": {"n_trees": 2},
     "pfastrexml": {"n_trees": 8},
-    "xml-cnn": {"dim": 16, "n_filters": 32, "hidden": 32},
+    "xml-cnn": {"dim": 32, "n_filters": 32, "hidden": 32},
     "neuralxc": {"dim": 16, "label_dim": 16, "n_sampled": 64, "n_zeros": 32, "n_rebuilt": 8},
 }
 NAMES = {models.find(name): name for name in models.METHODS}

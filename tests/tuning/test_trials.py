@@ -9,6 +9,8 @@ from scipy.sparse import csr_matrix
 from labelspace import metrics
 from labelspace.errors import DataError, UsageError
 from labelspace.models.labelspace.model import LabelSpace
+from labelspace.models.labelspace.settings import LabelSpaceSettings
+from labelspace.parameters import CorpusShape
 from labelspace.tuning.space import Configuration
 from labelspace.tuning.trials import Trials
 from tests.planted import planted_corpus
@@ -45,6 +47,10 @@ def test_few_rows_learn_with_the_settings_for_all(monkeypatch: pytest.MonkeyPatc
         seen.append((X.shape[0], self._resolved(X, Y)))
         raise DataError("enough")
 
+    def by_rows(cls: type[LabelSpaceSettings], preset: str, shape: CorpusShape) -> object:
+        return cls(min_steps=shape.n_examples)
+
+    monkeypatch.setattr(LabelSpaceSettings, "for_corpus", classmethod(by_rows))
     monkeypatch.setattr(LabelSpace, "_fit", fit)
     one = trials()
     for n_rows in (160, 40):
@@ -53,7 +59,7 @@ def test_few_rows_learn_with_the_settings_for_all(monkeypatch: pytest.MonkeyPatc
     (n_all, for_all), (n_few, for_few) = seen
     assert (n_all, n_few) == (160, 40)
     assert for_few.dim == 8
-    assert for_few.min_negatives == for_all.min_negatives == 160
+    assert for_few.min_steps == for_all.min_steps == 160
 
 
 def test_the_fingerprint_tells_corpora_apart() -> None:
