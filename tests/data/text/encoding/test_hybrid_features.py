@@ -179,3 +179,10 @@ def test_a_stored_part_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     tagger.save(tmp_path / "tagger")
     with pytest.raises(ModelFileError):
         Tagger.load(tmp_path / "tagger", encoder=count_letters)
+
+
+def test_vectors_of_another_length_than_the_models_are_refused() -> None:
+    encoder = TextEncoder(count_letters, "letters")
+    job = EncodingJob(encoder, encoder.dim - 1)
+    with pytest.raises(DataError, match=f"{encoder.dim} numbers, but .* {encoder.dim - 1}: give"):
+        job.run(["ab"])

@@ -131,6 +131,11 @@ class EncodingJob:
 
         def encode(batch: list[str]) -> NDArray[np.float16]:
             vectors = encoder.encode(batch, kind).astype(np.float16)
+            if vectors.shape != (len(batch), self.dim):
+                raise DataError(
+                    f"The encoder made vectors of {vectors.shape[-1]} numbers, but those of the "
+                    f"model have {self.dim}: give the encoder that it was trained with."
+                )
             advance(len(batch))
             return vectors
 
