@@ -136,6 +136,8 @@ class SMCE(
         made._validate_params()
         sizes.known |= {"n_clusters": made.n_clusters, "n_components": made.n_components}
         super()._check_state(learned, sizes)
+        if not sizes.known["n_distinct"]:
+            raise schema.Mismatch("originals_ has no rows")
 
     def __init__(
         self,
