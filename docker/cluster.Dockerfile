@@ -19,7 +19,7 @@ FROM python:3.12-slim
 # libgomp is what faiss and scikit-learn share threads by.
 RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && \
     rm -rf /var/lib/apt/lists/* && useradd --create-home --uid 1000 labelspace && \
-    mkdir /work && chown labelspace /work
+    mkdir /cluster && chown labelspace /cluster
 COPY --from=built /opt/labelspace /opt/labelspace
 # Machine code for any CPU of the architecture: what is compiled here is found again elsewhere.
 ARG NUMBA_CPU_NAME=generic
@@ -29,7 +29,7 @@ ENV PATH=/opt/labelspace/bin:$PATH \
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
     RAY_AUTH_MODE=token RAY_USAGE_STATS_ENABLED=0
 USER labelspace
-WORKDIR /work
+WORKDIR /cluster
 # Trains and asks a small model once, so that no worker waits for the compiler.
 COPY --chown=labelspace docker/warm_cluster.py /home/labelspace/warm_cluster.py
 RUN python /home/labelspace/warm_cluster.py

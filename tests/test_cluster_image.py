@@ -41,7 +41,7 @@ def test_the_compose_file_has_a_head_and_two_workers_that_share_a_folder() -> No
     built = services["head"]["build"]["dockerfile"]
     assert (DOCKER / services["head"]["build"]["context"] / built).exists()
     for service in services.values():
-        assert service["volumes"] == ["./work:/work"]
+        assert service["volumes"] == ["./cluster:/cluster"]
         assert "RAY_AUTH_TOKEN" in service["environment"]
         assert service["image"] == "labelspace-cluster"
     port = re.search(r"--port=(\d+)", services["head"]["command"])
