@@ -7,9 +7,9 @@ People write the page; a block says what belongs in a place, and rendering write
     <!-- benchmarks: end -->
 
 Blocks: ``accuracy corpus= [split=given|ten] [methods=a,b] [variants=yes]``, ``plot corpus=``,
-``papers corpus=``, ``presets``, ``summary figures=P@1,P@5 methods=a,b [best=all]``, ``published``,
-``machine``. A corpus with runs but without a block is added at the end of the main page, so nothing
-stays unseen.
+``papers corpus=``, ``presets``, ``figures methods=a,b``, ``summary figures=P@1,P@5 methods=a,b
+[best=all]``, ``published``, ``machine``. A corpus with runs but without a block is added at the end
+of the main page, so nothing stays unseen.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.corpora import BY_SIZE, ROOT
+from benchmarks.render.of_methods import figures_table
 from benchmarks.render.plots import cost_plot
 from benchmarks.render.presets import presets_table
 from benchmarks.render.references import earlier, published
@@ -27,7 +28,10 @@ from benchmarks.render.tables import accuracy_table, papers_table, published_tab
 from benchmarks.results import Line, latest
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-PAGES = (PAGE, ROOT / "README.md", ROOT / "docs" / "methods" / "index.md")
+METHODS = ROOT / "docs" / "methods"
+OF_METHODS = ("label-compression", "leml", "robustxml", "sleec", "wsabie")
+"""Pages of methods that have a block of figures."""
+PAGES = (PAGE, ROOT / "README.md", *(METHODS / f"{name}.md" for name in ("index", *OF_METHODS)))
 BLOCK = re.compile(
     r"(<!-- benchmarks: (?P<what>(?!end)[^>]*?) -->\n).*?(<!-- benchmarks: end -->)", re.DOTALL
 )
@@ -107,6 +111,10 @@ def _summary(lines: list[Line], options: Options, assets: Path) -> str:
     return summary_table(shown, names, everything if options.get("best") == "all" else None)
 
 
+def _figures(lines: list[Line], options: Options, assets: Path) -> str:
+    return figures_table(lines, options["methods"].split(","))
+
+
 def _presets(lines: list[Line], options: Options, assets: Path) -> str:
     return presets_table(lines)
 
@@ -147,6 +155,7 @@ BLOCKS: dict[str, Callable[[list[Line], Options, Path], str]] = {
     "plot": _plot,
     "papers": _papers,
     "presets": _presets,
+    "figures": _figures,
     "summary": _summary,
     "published": _published,
     "machine": _machine,

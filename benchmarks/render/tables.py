@@ -23,10 +23,10 @@ def accuracy_table(rows: Sequence[Row]) -> str:
     body = []
     for row in rows:
         title = row.title if row.kind != "earlier" else f"*{row.title}* (reported earlier)"
-        title = _marked(title, row.note, notes)
-        cells = [_score(row.figures.get(name), best[name]) for name in ACCURACY]
-        body.append([title, *cells, *(_amount(row.figures.get(name)) for name in COST)])
-    return _with_notes(markdown(["method", *ACCURACY, *COST_TITLES], body), notes)
+        title = marked(title, row.note, notes)
+        cells = [score(row.figures.get(name), best[name]) for name in ACCURACY]
+        body.append([title, *cells, *(amount(row.figures.get(name)) for name in COST)])
+    return with_notes(markdown(["method", *ACCURACY, *COST_TITLES], body), notes)
 
 
 def summary_table(
@@ -47,7 +47,7 @@ def summary_table(
         }
         for title in titles:
             figures = of.get(title, {})
-            cells[title].append(" / ".join(_score(figures.get(name), best[name]) for name in names))
+            cells[title].append(" / ".join(score(figures.get(name), best[name]) for name in names))
     body = [[title, *cells[title]] for title in titles]
     if everything is not None:
         body.append(["best of all", *(_best_of_all(everything[one], names) for one in by_corpus)])
@@ -75,17 +75,17 @@ def papers_table(
         cells = []
         for name in names:
             measured = ours[one.ours].figures.get(name) if one.ours in ours else None
-            cells += [_printed(one.figures.get(name)), _score(measured, math.nan)]
+            cells += [printed(one.figures.get(name)), score(measured, math.nan)]
         method = one.method if not one.ours else f"{one.method} → {one.ours}"
-        body.append([_marked(method, noted.get(one.ours, ""), notes), *cells])
-    return _with_notes(f"{title}\n\n" + markdown(["method", *columns], body), notes)
+        body.append([marked(method, noted.get(one.ours, ""), notes), *cells])
+    return with_notes(f"{title}\n\n" + markdown(["method", *columns], body), notes)
 
 
 def published_table(figures: Sequence[Published]) -> str:
     """Return figures of a corpus that we have not run."""
     names = [name for name in ACCURACY if any(name in one.figures for one in figures)]
     body = [
-        [one.method, one.source, *(_printed(one.figures.get(name)) for name in names)]
+        [one.method, one.source, *(printed(one.figures.get(name)) for name in names)]
         for one in figures
     ]
     return markdown(["method", "source", *names], body)
@@ -111,7 +111,7 @@ def _best_of_all(rows: Sequence[Row], names: Sequence[str]) -> str:
     return " / ".join(dict.fromkeys(row.title for row in best))
 
 
-def _marked(title: str, note: str, notes: list[str]) -> str:
+def marked(title: str, note: str, notes: list[str]) -> str:
     """Return the title with the number of its note, which is added to ``notes`` where it is new."""
     if not note:
         return title
@@ -120,7 +120,8 @@ def _marked(title: str, note: str, notes: list[str]) -> str:
     return f"{title} [{notes.index(note) + 1}]"
 
 
-def _with_notes(table: str, notes: Sequence[str]) -> str:
+def with_notes(table: str, notes: Sequence[str]) -> str:
+    """Return a table with its notes, numbered, below it."""
     told = [f"[{number}] {note}." for number, note in enumerate(notes, start=1)]
     return "\n".join([table, "", "<br>".join(told)]) if told else table
 
@@ -129,7 +130,8 @@ def _measured(rows: Sequence[Row], name: str) -> list[Row]:
     return [row for row in rows if row.kind != "earlier" and name in row.figures]
 
 
-def _score(figure: Figure | None, best: float) -> str:
+def score(figure: Figure | None, best: float = math.nan) -> str:
+    """Write a mean and its deviation; the best one is bold."""
     if figure is None:
         return "–"
     text = f"{figure.mean:.2f}"
@@ -138,7 +140,7 @@ def _score(figure: Figure | None, best: float) -> str:
     return text if math.isnan(figure.deviation) else f"{text} ± {figure.deviation:.2f}"
 
 
-def _amount(figure: Figure | None) -> str:
+def amount(figure: Figure | None) -> str:
     """Write seconds and megabytes with about two digits; nobody needs more of a shared machine."""
     if figure is None:
         return "–"
@@ -148,5 +150,6 @@ def _amount(figure: Figure | None) -> str:
     return f"{value:.1f}" if value >= 1 else f"{value:.2g}"
 
 
-def _printed(value: float | None) -> str:
+def printed(value: float | None) -> str:
+    """Write what a publication has, or a dash."""
     return "–" if value is None else f"{value:.2f}"

@@ -150,6 +150,24 @@ def test_a_summary_has_a_column_for_each_corpus(tmp_path: Path) -> None:
     ]
 
 
+def test_a_method_has_its_figures_on_all_corpora(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- benchmarks: figures methods=leml,wsabie -->\n<!-- benchmarks: end -->\n")
+    fill_page(page, [])
+    assert "No runs yet." in page.read_text()
+    lines = [
+        a_line("leml"),
+        a_line("leml", 61.0, split="random-0"),
+        a_line("leml", corpus="tibkat"),
+    ]
+    fill_page(page, lines)
+    first, published, last, *_ = page.read_text().splitlines()[4:]
+    assert first.startswith("| `leml`, bibtex (random splits) [1] | 61.00 | 61.00 |")
+    assert published.startswith("| published, bibtex | 62.54 | 38.41 | 28.21 | – |")
+    assert last.startswith("| `leml`, tibkat | 60.00 |")
+    assert "[1] 1 of 10 splits." in page.read_text()
+
+
 def test_a_misspelt_block_is_named(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- benchmarks: acuracy corpus=bibtex -->\n<!-- benchmarks: end -->\n")
