@@ -54,7 +54,7 @@ def test_slopes_and_curves_are_those_of_finite_differences(loss: int) -> None:
 def test_finds_the_optimum(loss: int) -> None:
     X, sides, costs = problem()
     weights, n_steps = kernels.train_l1(
-        X.indptr, X.indices, X.data, sides, costs, loss, 1e-8, 500, 100, 0
+        X.indptr, X.indices, X.data, sides, costs, loss, 1e-8, 500, 100, 0, np.zeros(8)
     )
 
     def split(halves: np.ndarray) -> float:  # w = p − q with p, q ≥ 0 has no kink
@@ -71,9 +71,19 @@ def test_finds_the_optimum(loss: int) -> None:
 def test_a_heavy_penalty_leaves_no_weight(loss: int) -> None:
     X, sides, costs = problem()
     weights, _ = kernels.train_l1(
-        X.indptr, X.indices, X.data, sides, costs * 1e-4, loss, 0.01, 10, 10, 0
+        X.indptr, X.indices, X.data, sides, costs * 1e-4, loss, 0.01, 10, 10, 0, np.zeros(8)
     )
     assert not weights.any()
+
+
+@LOSSES
+def test_a_start_near_the_optimum_saves_steps_and_comes_to_the_same(loss: int) -> None:
+    X, sides, costs = problem()
+    told = X.indptr, X.indices, X.data, sides, costs, loss, 1e-8, 500, 100, 0
+    cold, many = kernels.train_l1(*told, np.zeros(8))
+    warm, few = kernels.train_l1(*told, cold + 0.01 * (cold != 0))
+    assert np.allclose(warm, cold, atol=1e-4)
+    assert few < many
 
 
 def test_the_proximal_point_is_the_least_of_its_problem() -> None:

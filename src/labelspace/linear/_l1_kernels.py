@@ -30,16 +30,18 @@ LONGEST_STEP = 10.0
 
 
 @njit(cache=True, nogil=True)
-def train_l1(column_ptr, rows, values, sides, costs, loss, tol, max_steps, max_passes, seed):
+def train_l1(
+    column_ptr, rows, values, sides, costs, loss, tol, max_steps, max_passes, seed, start
+):  # fmt: skip
     """Return the weights of the columns and the steps made.
 
-    The matrix comes by columns; ``sides`` are ±1 for each row. Learning ends when the violations of
-    optimality are ``tol`` of those at the start.
+    The matrix comes by columns; ``sides`` are ±1 for each row; ``start`` are the weights to begin
+    with. Learning ends when the violations of optimality are ``tol`` of those of zero weights.
     """
     n_columns = column_ptr.shape[0] - 1
     n_rows = sides.shape[0]
-    weights = np.zeros(n_columns)
-    goals = np.zeros(n_columns)
+    weights = start.copy()
+    goals = start.copy()
     slopes = np.zeros(n_columns)
     curves = np.zeros(n_columns)
     margins = np.zeros(n_rows)
@@ -48,10 +50,14 @@ def train_l1(column_ptr, rows, values, sides, costs, loss, tol, max_steps, max_p
     row_curves = np.empty(n_rows)
     order = np.arange(n_columns)
     objective = derivatives(margins, sides, costs, loss, row_slopes, row_curves)
-    length = 0.0
-    at_start = 0.0
+    length = np.abs(weights).sum()
+    at_start = -1.0
+    if length > 0.0:
+        at_start = _violations_of_zero(column_ptr, rows, values, row_slopes)
+        _add_products(column_ptr, rows, values, weights, margins)
+        objective = derivatives(margins, sides, costs, loss, row_slopes, row_curves)
     largest_before = np.inf
-    inner_tol = 1.0
+    enough = -1.0
     state = seeded(seed, n_columns, n_rows)
     n_steps = 0
     while n_steps < max_steps:
@@ -77,14 +83,16 @@ def train_l1(column_ptr, rows, values, sides, costs, loss, tol, max_steps, max_p
             largest = max(largest, wrong)
             total += wrong
             at += 1
-        if n_steps == 0:
+        if at_start < 0.0:
             at_start = total
+        if enough < 0.0:
+            enough = total
         if total <= tol * at_start:
             break
         moved[:] = 0.0
         n_passes, state = _minimize_model(
             column_ptr, rows, values, weights, goals, slopes, curves, row_curves, moved, order,
-            n_active, inner_tol * at_start, max_passes, state,
+            n_active, enough, max_passes, state,
         )  # fmt: skip
         n_steps += 1
         promised = 0.0
@@ -110,9 +118,30 @@ def train_l1(column_ptr, rows, values, sides, costs, loss, tol, max_steps, max_p
             margins[row] += share * moved[row]
         objective = derivatives(margins, sides, costs, loss, row_slopes, row_curves)
         if n_passes == 1:
-            inner_tol *= 0.25
+            enough *= 0.25
         largest_before = largest
     return weights, n_steps
+
+
+@njit(cache=True, nogil=True)
+def _violations_of_zero(column_ptr, rows, values, row_slopes):
+    """Return how far weights of zero are from optimal, given the slopes of the rows' losses."""
+    total = 0.0
+    for column in range(column_ptr.shape[0] - 1):
+        slope = 0.0
+        for entry in range(column_ptr[column], column_ptr[column + 1]):
+            slope += values[entry] * row_slopes[rows[entry]]
+        total += violation(0.0, slope)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _add_products(column_ptr, rows, values, weights, margins):
+    """Add what weights say of each row to ``margins``."""
+    for column in range(weights.shape[0]):
+        if weights[column] != 0.0:
+            for entry in range(column_ptr[column], column_ptr[column + 1]):
+                margins[rows[entry]] += weights[column] * values[entry]
 
 
 @njit(cache=True, nogil=True)

@@ -23,5 +23,5 @@ def test_it_finds_each_planted_label_with_a_fraction_of_the_weights(name: str) -
 def test_presets_differ() -> None:
     X, Y = planted_corpus(60)
     assert PDSparse(preset="paper").fit(X, Y).settings_.loss == "worst"
-    assert PPDSparse(preset="paper").fit(X, Y).settings_.shrink == 0.01
+    assert PPDSparse(preset="paper").fit(X, Y).settings_.max_passes == 1
     assert ProXML(preset="paper").fit(X, Y).settings_.rarity == 0

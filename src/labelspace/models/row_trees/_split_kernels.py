@@ -118,7 +118,7 @@ def separate(
     )
     weights, _ = train_l1(
         column_ptr, column_rows, values, signs, costs, LOGISTIC, tol, max_steps, max_passes,
-        np.int64(state >> np.uint64(33)),
+        np.int64(state >> np.uint64(33)), np.zeros(touched.shape[0] + 1),
     )  # fmt: skip
     for at in range(touched.shape[0]):
         plane[touched[at]] = weights[at]

@@ -17,6 +17,7 @@ from labelspace.linear._subproblem_kernels import longer
 
 HINGE_DUAL = 0
 SQUARED_HINGE_L1 = 1
+SQUARED_HINGE_DUAL = 2
 
 # Negatives that join at a time: as many as positives, but so many at least.
 JOIN_AT_LEAST = 500
@@ -48,6 +49,8 @@ def train_labels(
     is_member = np.zeros(n_rows, dtype=np.bool_)
     members = np.empty(n_rows, dtype=np.int32)
     alphas = np.zeros(n_rows)
+    most_alpha = C if kind == HINGE_DUAL else np.inf
+    ridge = 0.0 if kind == HINGE_DUAL else 0.5 / C
     for number in range(n_problems):
         problem = problems[number]
         positives = positive_rows[positive_ptr[problem] : positive_ptr[problem + 1]]
@@ -59,16 +62,16 @@ def train_labels(
         while True:
             rounds[number] += 1
             here = members[:n_members]
-            if kind == HINGE_DUAL:
+            if kind != SQUARED_HINGE_L1:
                 descend(
-                    indptr, indices, data, lengths, here, n_positive, alphas, sums, C, shrink, tol,
-                    max_passes, seeded(seed, problem, rounds[number]),
+                    indptr, indices, data, lengths, here, n_positive, alphas, sums, most_alpha,
+                    ridge, shrink, tol, max_passes, seeded(seed, problem, rounds[number]),
                 )  # fmt: skip
                 touched, weights = _shrunk_sums(indptr, indices, here, sums, place_of, shrink)
             else:
                 touched, weights = _train_l1(
                     indptr, indices, data, here, n_positive, place_of, C, positive_costs[problem],
-                    tol, max_passes, seed + problem,
+                    tol, max_passes, seed + problem, sums,
                 )  # fmt: skip
             n_weights = touched.shape[0]
             if rounds[number] == max_rounds:
@@ -80,7 +83,7 @@ def train_labels(
             )  # fmt: skip
             if joining.shape[0] == 0:
                 break
-            if kind == HINGE_DUAL:
+            if kind != SQUARED_HINGE_L1:
                 n_members = _let_go(members, alphas, n_members, n_positive, is_member)
             alphas[n_members : n_members + joining.shape[0]] = 0.0
             n_members = _join(joining, members, n_members, is_member)
@@ -100,12 +103,13 @@ def train_labels(
 
 @njit(cache=True, nogil=True)
 def descend(
-    indptr, indices, data, lengths, members, n_positive, alphas, sums, C, shrink, tol, max_passes,
-    state,
+    indptr, indices, data, lengths, members, n_positive, alphas, sums, most_alpha, ridge, shrink,
+    tol, max_passes, state,
 ):  # fmt: skip
-    """Make the dual of the hinge small by coordinates; return the passes made.
+    """Make the dual of the hinge, or of its square, small by coordinates; return the passes made.
 
-    ``sums`` are Σ α_i s_i x_i by feature, and the classifier is that with ``shrink`` taken off.
+    ``sums`` are Σ α_i s_i x_i by feature, and the classifier is that with ``shrink`` taken off. An
+    α of the hinge is ``most_alpha`` at most; the square adds ½ ``ridge`` α² instead.
     """
     order = np.arange(members.shape[0])
     for turn in range(max_passes):
@@ -119,17 +123,17 @@ def descend(
                 feature = indices[at]
                 by = shrink if feature > 0 else 0.0
                 score += data[at] * shrunk(sums[feature], by)
-            slope = side * score - 1.0
             before = alphas[place]
+            slope = side * score - 1.0 + ridge * before
             wrong = slope
             if before == 0.0:
                 wrong = min(slope, 0.0)
-            elif before == C:
+            elif before == most_alpha:
                 wrong = max(slope, 0.0)
             worst = max(worst, abs(wrong))
             if wrong == 0.0:
                 continue
-            alphas[place] = min(max(before - slope / lengths[row], 0.0), C)
+            alphas[place] = min(max(before - slope / (lengths[row] + ridge), 0.0), most_alpha)
             step = side * (alphas[place] - before)
             if step != 0.0:
                 for at in range(indptr[row], indptr[row + 1]):
@@ -195,9 +199,13 @@ def _shrunk_sums(indptr, indices, members, sums, place_of, shrink):
 
 @njit(cache=True, nogil=True)
 def _train_l1(
-    indptr, indices, data, members, n_positive, place_of, C, positive_cost, tol, max_passes, seed
-):
-    """Return features and weights of the L1-regularised squared hinge on some rows."""
+    indptr, indices, data, members, n_positive, place_of, C, positive_cost, tol, max_passes, seed,
+    by_feature,
+):  # fmt: skip
+    """Return features and weights of the L1-regularised squared hinge on some rows.
+
+    ``by_feature`` are the weights to begin with, and then those that are found.
+    """
     n_members = members.shape[0]
     n_entries = 0
     for row in members:
@@ -227,14 +235,19 @@ def _train_l1(
     sides[:n_positive] = 1.0
     costs = np.full(n_members, C)
     costs[:n_positive] = positive_cost
+    start = np.zeros(n_touched)
+    for at in range(n_touched):
+        start[at] = by_feature[touched[at]]
     weights, _ = train_l1(
-        column_ptr, rows, values, sides, costs, SQUARED_HINGE, 0.1 * tol, 50, max_passes, seed
-    )
+        column_ptr, rows, values, sides, costs, SQUARED_HINGE, 0.1 * tol, 50, max_passes, seed,
+        start,
+    )  # fmt: skip
     n_kept = 0
     kept = np.empty(n_touched, dtype=np.int32)
     found = np.empty(n_touched, dtype=np.float32)
     for at in range(n_touched):
         place_of[touched[at]] = -1
+        by_feature[touched[at]] = weights[at]
         if touched[at] == 0 or weights[at] != 0.0:
             kept[n_kept] = touched[at]
             found[n_kept] = weights[at]

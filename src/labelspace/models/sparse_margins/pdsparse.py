@@ -44,7 +44,7 @@ class PDSparse(SparseClassifiers):
     C : float, optional
         Weight of the training error: 1 (1).
     shrink : float, optional
-        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.1 (0.01). Larger makes smaller models.
+        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.1 (0.1). Larger makes smaller models.
     idf : bool or "auto", default="auto"
         Whether features are weighted by inverse document frequency; "auto" does so where all are
         whole numbers: 0-1 features or counts.

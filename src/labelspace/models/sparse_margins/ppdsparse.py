@@ -3,11 +3,12 @@
 Yen, Huang, Dai, Ravikumar, Dhillon and Xing (2017) separate PD-Sparse's problem by label, so that
 labels are learned side by side. With s_i = ±1, a label's classifier is
 
-    w = argmin ½‖w‖² + λ‖w‖₁ + C Σ_i max(0, 1 − s_i w·x_i)
+    w = argmin ½‖w‖² + λ‖w‖₁ + C Σ_i max(0, 1 − s_i w·x_i)²
 
-Few rows are at their margin, so few α of the dual are not zero; λ makes w sparse, so that rows
-which violate their margin are found by the lists of rows of a few features. Both kinds of sparsity
-are kept while learning: nothing is cut afterwards.
+as in the authors' program; their text, as we recall it, has the hinge without the square. Few rows
+are at their margin, so few α of the dual are not zero; λ makes w sparse, so that rows which violate
+their margin are found by the lists of rows of a few features. Both kinds of sparsity are kept while
+learning: nothing is cut afterwards.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ class PPDSparse(SparseClassifiers):
     Parameters
     ----------
     preset : {"best", "paper"}, default="best"
-        "best" is what measures best; "paper" has the authors' values.
+        "best" is what measures best; "paper" has the values of the authors' program.
     C : float, optional
-        Weight of the training error: 1 (1).
+        Weight of the training error: 0.5 (1).
     shrink : float, optional
-        λ, the weight of ‖w‖₁ against ½‖w‖²: 0.1 (0.01). Larger makes smaller models.
+        λ, the weight of ‖w‖₁ against ½‖w‖²: 0.3 (0.1). Larger makes smaller models.
     tol : float, optional
         Violation of a margin of 1 that is let pass: 0.1 (0.1).
     idf : bool or "auto", default="auto"
@@ -106,7 +107,7 @@ class PPDSparse(SparseClassifiers):
         told = self.settings_
         return train_sparse(
             *(Z, Y),
-            loss="hinge",
+            loss="hinge" if told.loss == "hinge" else "squared_hinge_dual",
             C=told.C,
             shrink=told.shrink,
             tol=told.tol,

@@ -24,28 +24,32 @@ class PPDSparseSettings(Settings):
 
     Attributes
     ----------
+    loss : {"squared_hinge", "hinge"}
+        What a margin that is missed costs: squared_hinge (squared_hinge).
     C : float
-        Weight of the training error: 1 (1).
+        Weight of the training error: 0.5 (1).
     shrink : float
-        λ, the weight of ‖w‖₁ against ½‖w‖²: 0.1 (0.01).
+        λ, the weight of ‖w‖₁ against ½‖w‖²: 0.3 (0.1).
     tol : float
         Violation of a margin of 1 that is let pass: 0.1 (0.1).
     max_rounds : int
-        Times at most that a label looks for more negatives: 20 (20).
+        Times at most that a label looks for more negatives: 20 (15).
     max_passes : int
-        Passes over a working set at most: 50 (50).
+        Passes over a working set at most: 50 (1).
     normalize : bool
         Whether rows are scaled to length one: True.
     """
 
-    C: float = 1.0
-    shrink: float = 0.1
+    loss: str = "squared_hinge"
+    C: float = 0.5
+    shrink: float = 0.3
     tol: float = 0.1
     max_rounds: int = 20
     max_passes: int = 50
     normalize: bool = True
 
     rules: ClassVar[Rules] = {
+        "loss": [one_of("squared_hinge", "hinge")],
         "C": [real(0)],
         "shrink": [real(0, closed="left")],
         "tol": [real(0)],
@@ -53,12 +57,14 @@ class PPDSparseSettings(Settings):
         "max_passes": [whole()],
         "normalize": [FLAG],
     }
-    tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "shrink": Span(0.01, 0.3)}
+    tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "shrink": Span(0.03, 1.0)}
 
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> PPDSparseSettings:
         """Return the settings of a preset, which are the same for all corpora."""
-        return cls(shrink=0.01) if preset == "paper" else cls()
+        if preset == "paper":
+            return cls(C=1.0, shrink=0.1, max_rounds=15, max_passes=1)
+        return cls()
 
 
 @dataclass(frozen=True)
@@ -73,13 +79,13 @@ class PDSparseSettings(Settings):
     C : float
         Weight of the training error: 1 (1).
     shrink : float
-        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.1 (0.01).
+        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.1 (0.1).
     tol : float
         Learning ends when the α move by this share of their sum: 0.01 (0.001).
     max_searches : int
-        Times at most that rows look for labels that violate their margin: 10 (30).
+        Times at most that rows look for labels that violate their margin: 10 (20).
     max_passes : int
-        Passes over the rows after each search: 2 (5).
+        Passes over the rows after each search: 2 (1).
     n_joining : int
         Labels that join the active ones of a row in a search at most: 5 (1).
     normalize : bool
@@ -111,7 +117,7 @@ class PDSparseSettings(Settings):
     def for_corpus(cls, preset: str, shape: CorpusShape) -> PDSparseSettings:
         """Return the settings of a preset, which are the same for all corpora."""
         if preset == "paper":
-            return cls("worst", shrink=0.01, tol=0.001, max_searches=30, max_passes=5, n_joining=1)
+            return cls("worst", tol=0.001, max_searches=20, max_passes=1, n_joining=1)
         return cls()
 
 

@@ -1,14 +1,16 @@
 """Sparse linear classifiers, one per label, each learned on the rows that it needs.
 
-Two problems, for a label with s_i = 1 on its rows and −1 on all others:
+Three problems, for a label with s_i = 1 on its rows and −1 on all others:
 
-    hinge            min_w  ½‖w‖² + λ‖w‖₁ + C Σ_i max(0, 1 − s_i w·x_i)
-    squared hinge    min_w  ‖w‖₁ + C Σ_i max(0, 1 − s_i w·x_i)²
+    hinge               min_w  ½‖w‖² + λ‖w‖₁ + C Σ_i max(0, 1 − s_i w·x_i)
+    squared hinge dual  min_w  ½‖w‖² + λ‖w‖₁ + C Σ_i max(0, 1 − s_i w·x_i)²
+    squared hinge       min_w  ‖w‖₁ + C Σ_i max(0, 1 − s_i w·x_i)²
 
-The first is solved in the dual: w is Σ α_i s_i x_i with λ taken off each entry, 0 ≤ α_i ≤ C, so
-both w and α are sparse. The second is solved by proximal steps on the features (``linear``). Both
-begin with a label's positives and a few negatives and go on with negatives that violate their
-margin by more than ``tol``; when there are none left, the answer is that of all rows.
+The first two are solved in the dual: w is Σ α_i s_i x_i with λ taken off each entry, so both w and
+α are sparse. An α is at most C with the hinge; with its square nothing bounds it, and α²/(4C) is
+added. The third is solved by proximal steps on the features (``linear``). All begin with a label's
+positives and a few negatives and go on with negatives that violate their margin by more than
+``tol``; when there are none left, the answer is that of all rows.
 """
 
 from __future__ import annotations
@@ -24,7 +26,11 @@ from labelspace.linear.chunks import solve_chunks
 from labelspace.linear.squared_hinge import LinearClassifiers, SolverRows
 from labelspace.models.sparse_margins import _working_set_kernels as kernels
 
-LOSSES = {"hinge": kernels.HINGE_DUAL, "squared_hinge": kernels.SQUARED_HINGE_L1}
+LOSSES = {
+    "hinge": kernels.HINGE_DUAL,
+    "squared_hinge_dual": kernels.SQUARED_HINGE_DUAL,
+    "squared_hinge": kernels.SQUARED_HINGE_L1,
+}
 N_STARTERS = 200  # rows that begin as negatives in every label's working set
 _CHUNKS_PER_THREAD = 16
 
@@ -58,12 +64,12 @@ def train_sparse(
     ----------
     X : csr_matrix of shape (n_examples, n_features)
     Y : csr_matrix of shape (n_examples, n_labels)
-    loss : {"hinge", "squared_hinge"}
-        Which of the two problems is solved.
+    loss : {"hinge", "squared_hinge_dual", "squared_hinge"}
+        Which of the three problems is solved.
     C : float
         Weight of the loss.
     shrink : float
-        λ of the hinge's problem.
+        λ of the first two problems.
     tol : float
         Violation of a margin of 1 that is let pass.
     max_rounds : int
@@ -71,7 +77,7 @@ def train_sparse(
     max_passes : int
         Passes of each solver at most.
     positive_weights : ndarray of shape (n_labels,), optional
-        By how much a label's own rows count more than others with the squared hinge.
+        By how much a label's own rows count more than others, in the third problem.
     seed : int
         The answer is the same for the same seed, whatever the number of threads.
 
