@@ -47,6 +47,18 @@ def test_all_lists_looked_into_is_exact() -> None:
     assert recall(index.search(queries, 10).ids, queries, keys) == 1.0
 
 
+@pytest.mark.parametrize("n_neighbors", [1, 7, 40, 200])
+def test_of_keys_as_near_the_smaller_ids_come_first(n_neighbors: int) -> None:
+    keys = np.repeat(points(40), 4, axis=0)
+    ids = np.random.default_rng(0).permutation(len(keys)) + 5
+    queries = np.concatenate((points(20, seed=1), np.zeros((1, 16), np.float32), -keys[:1]))
+    found = IVFIndex(keys, ids, n_lists=1, storage="float32").search(queries, n_neighbors)
+    for products, got in zip(found.products, found.ids, strict=True):
+        assert got.tolist() == [number for _, number in sorted(zip(-products, got, strict=True))]
+    if n_neighbors < len(keys):
+        assert found.ids[20].tolist() == (5 + np.arange(n_neighbors)).tolist()
+
+
 @every_index
 def test_added_keys_are_found_at_once(kind) -> None:
     keys = points(500)

@@ -13,7 +13,11 @@ from labelspace.models.labelspace.boosting import BoostedTrees, grow_trees
 
 
 def asked(trees: BoostedTrees, features: np.ndarray) -> np.ndarray:
-    return np.array([ask(one, trees.splits, trees.thresholds, trees.values) for one in features])
+    columns = np.empty(features.shape[::-1], dtype=np.float32)
+    leaves = np.empty(len(features), dtype=np.int32)
+    added = np.empty(len(features), dtype=np.float32)
+    ask(features, trees.splits, trees.thresholds, trees.values, columns, leaves, added)
+    return added
 
 
 def crossed(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -104,16 +104,26 @@ def _fill_leaves(slopes, curvatures, leaf_of, drawn, rate, l2, values):
 
 
 @njit(cache=True, nogil=True)
-def ask(features, splits, thresholds, values):
-    """Return what all trees add to the log odds of one candidate."""
-    added = np.float32(0.0)
+def ask(features, splits, thresholds, values, columns, leaves, added):
+    """Write what all trees add to the log odds of some candidates.
+
+    Each tree asks all of them at a time. ``columns``, (n_features, n) at least, and ``leaves`` are
+    room to work in.
+    """
+    n = features.shape[0]
+    for number in range(n):
+        added[number] = np.float32(0.0)
+        for feature in range(features.shape[1]):
+            columns[feature, number] = features[number, feature]
     for tree in range(splits.shape[0]):
-        leaf = 0
+        leaves[:n] = 0
         for level in range(splits.shape[1]):
-            above = features[splits[tree, level]] > thresholds[tree, level]
-            leaf = 2 * leaf + (1 if above else 0)
-        added += values[tree, leaf]
-    return added
+            column = columns[splits[tree, level]]
+            threshold = thresholds[tree, level]
+            for number in range(n):
+                leaves[number] = 2 * leaves[number] + np.int32(column[number] > threshold)
+        for number in range(n):
+            added[number] += values[tree, leaves[number]]
 
 
 @njit(cache=True, nogil=True)

@@ -190,6 +190,9 @@ def correct(
     """Let the trees correct the probabilities of shortlisted candidates."""
     place_of = np.full(partner_ptr.shape[0] - 1, -1, dtype=np.int32)
     described = np.empty((places.shape[1], N_FEATURES), dtype=np.float32)
+    columns = np.empty((N_FEATURES, places.shape[1]), dtype=np.float32)
+    leaves = np.empty(places.shape[1], dtype=np.int32)
+    added = np.empty(places.shape[1], dtype=np.float32)
     for row in range(labels.shape[0]):
         n_short = describe(
             places[row], labels[row], margins[row], shares[row], cosines[row], nearest[row],
@@ -199,9 +202,10 @@ def correct(
             places[row], n_short, labels[row], probabilities[row], partner_ptr, partners,
             partner_shares, place_of, described[:n_short, FIRST_PARTNER:FIRST_VECTOR],
         )  # fmt: skip
+        ask(described[:n_short], splits, thresholds, values, columns, leaves, added)
         for number in range(n_short):
             at = places[row, number]
             p = min(max(probabilities[row, at], np.float32(1e-6)), np.float32(1.0 - 1e-6))
             logit = np.log(p / (np.float32(1.0) - p))
-            logit += ask(described[number], splits, thresholds, values)
+            logit += added[number]
             probabilities[row, at] = np.float32(1.0) / (np.float32(1.0) + np.exp(-logit))
