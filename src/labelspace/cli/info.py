@@ -12,8 +12,8 @@ from labelspace import data, progress
 from labelspace.cli import output
 from labelspace.cli.model_card import model_card
 from labelspace.data import Corpus
-from labelspace.data.formats.annif import documents_in
 from labelspace.data.formats.fields import Fields
+from labelspace.data.formats.many_files import table_files
 from labelspace.data.formats.table import EXAMPLES
 from labelspace.data.formats.vocabulary_file import is_vocabulary_name, read_vocabulary
 from labelspace.data.read import format_of
@@ -35,7 +35,7 @@ def run_info(
     A ``vocabulary`` is told to cover so many of the labels of a corpus or a model.
     """
     given = None if vocabulary is None else read_vocabulary(vocabulary)
-    if path.is_dir() and not documents_in(path):
+    if path.is_dir() and format_of(path) == "folder" and not table_files(path):
         description = model_card(path, with_files, given)
     elif is_vocabulary_name(path):
         description = _of_vocabulary(path)

@@ -46,11 +46,11 @@ def run_train(
     folders.check_replaceable(out)
     if valid is not None:
         check_readable(valid)
-    read = read_to_learn(corpus, fields, vocabulary, language)
-    check_features(read, corpus, ("--features", features), ("--encoder", encoder))
-    if encoder == PRECOMPUTED:
-        add_embeddings(read, corpus)
     with engine.used() as used:
+        read = read_to_learn(corpus, fields, vocabulary, language)
+        check_features(read, corpus, ("--features", features), ("--encoder", encoder))
+        if encoder == PRECOMPUTED:
+            add_embeddings(read, corpus)
         if used is not None:
             output.say(f"{corpus}: {used.check_fits(_size(read)).said}")
         tagger, result = train(read, method, parameters, features, encoder, rules)

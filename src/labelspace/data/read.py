@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from labelspace.data.corpus import Corpus
-from labelspace.data.formats.annif import AnnifFolder
+from labelspace.data.formats.annif import AnnifFolder, documents_in
 from labelspace.data.formats.column_spec import ColumnSpec
 from labelspace.data.formats.compression import HEAD_SIZE, open_input
 from labelspace.data.formats.detect import detect_format
 from labelspace.data.formats.fields import Fields
+from labelspace.data.formats.many_files import ManyFiles, table_files
 from labelspace.data.formats.names import LABELS_FILE, names_beside
 from labelspace.data.formats.open_table import TABLES, open_table
 from labelspace.data.formats.records import first_object
@@ -42,8 +43,9 @@ def read_corpus(
     ----------
     path : path
         A table (CSV, TSV, Excel, Parquet, Arrow, JSON), XC text, svmlight, text and labels with a
-        tab between, fastText lines, Annif's TSV, CSV or folder, or ``.npz``; text formats as they
-        are or as gz, xz or bz2. ``labels.txt`` and ``features.txt`` beside it give names to ids.
+        tab between, fastText lines, Annif's TSV, CSV or folder, ``.npz``, or a folder of tables
+        with the same columns; text formats as they are or as gz, xz or bz2. ``labels.txt`` and
+        ``features.txt`` beside it give names to ids.
     n_features : int, optional
         Width of ``X`` (a trained model's). A corpus with other features is an error.
     n_labels : int, optional
@@ -51,10 +53,9 @@ def read_corpus(
     label_names, feature_names : sequence of str, optional
         Names of the first columns of ``Y`` and of those of ``X`` (a trained model's). Other labels
         get new columns at the end; other features are left out.
-    fields : Fields, optional
-        Which columns of a table hold text, labels and ids; found by their names if not given.
-    kept_fields : Fields, optional
-        Those of a trained model, for what ``fields`` does not say.
+    fields, kept_fields : Fields, optional
+        Which columns of a table hold text, labels and ids, by their names if not given, and those
+        of a trained model, for what ``fields`` does not say.
     needs_labels, labels_by_number : bool
         Whether a table without labels is an error, and whether labels that are words are.
 
@@ -92,7 +93,7 @@ def stream_table(path: Path, given: Fields, kept: Fields | None) -> Table | None
     Text with a tab and labels after it is seen as a table of two columns here.
     """
     if path.is_dir():
-        return AnnifFolder(path)
+        return _folder(path, _asked(given, kept))
     with open_input(path) as stream:
         head = stream.peek(HEAD_SIZE)
     name = format_of_head(head, path, given, kept)
@@ -112,7 +113,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
     """Return the format of a corpus by its content, such as xc, csv or parquet."""
     path = Path(path)
     if path.is_dir():
-        return "annif"
+        return "annif" if documents_in(path) else "folder"
     with open_input(path) as stream:
         return detect_format(stream.peek(HEAD_SIZE), path)
 
@@ -151,7 +152,7 @@ def _read(path: Path, given: Fields, wanted: ColumnSpec, needs_labels: bool) -> 
     if kept is not None and not given.is_given:
         given = Fields(header=kept.header)
     if path.is_dir():
-        return read_table(AnnifFolder(path), given, wanted, needs_labels)
+        return read_table(_folder(path, _asked(given, kept)), given, wanted, needs_labels)
     with open_input(path) as stream:
         head = stream.peek(HEAD_SIZE)
         name = format_of_head(head, path, given, kept)
@@ -166,6 +167,13 @@ def _read(path: Path, given: Fields, wanted: ColumnSpec, needs_labels: bool) -> 
     if wanted.labels_by_number and not table.labels_are_columns:
         _refuse_words(corpus, path)
     return corpus
+
+
+def _folder(path: Path, fields: Fields) -> Table:
+    """Return the table in a folder: documents with their subjects, or files that are tables."""
+    if not documents_in(path) and table_files(path):
+        return ManyFiles(path, fields)
+    return AnnifFolder(path)
 
 
 def _refuse_words(corpus: Corpus, path: Path) -> None:

@@ -30,7 +30,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.data.corpus import Corpus, build_csr, merge_duplicates
 from labelspace.data.formats.column_spec import ColumnSpec
-from labelspace.data.formats.compression import open_output
+from labelspace.data.formats.compression import HEAD_SIZE, open_output
 from labelspace.data.formats.label_cells import check_whole
 from labelspace.data.formats.names import (
     FEATURES_FILE,
@@ -39,6 +39,7 @@ from labelspace.data.formats.names import (
     decode,
     names_kept_beside,
 )
+from labelspace.data.formats.row_blocks import ReadRows, line_rows
 from labelspace.data.formats.tsv import encode
 from labelspace.data.formats.word_rows import WordRows, words_to_write
 from labelspace.errors import DataError, LabelspaceWarning
@@ -48,8 +49,12 @@ _TOO_LARGE = 2.0**128 - 2.0**103  # from here on a float32 rounds to infinity
 
 
 def read_jsonl(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus:
-    """Read JSON lines, one by one."""
+    """Read JSON lines, one by one, or texts by the engine in use."""
     reader = _Reader(wanted)
+    found = None if b'"features"' in stream.peek(HEAD_SIZE) else line_rows("jsonl-rows", path)
+    if found is not None:
+        reader.take(found)
+        return reader.finish(path)
     for number, raw in enumerate(stream, 1):
         line = decode(raw, path, number)
         if not line.strip():
@@ -59,6 +64,17 @@ def read_jsonl(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus
         except ValueError as error:
             raise DataError(f"{path}, line {number}: {error}") from None
     return reader.finish(path)
+
+
+def labelled_texts(stream: Any, path: Path) -> Iterator[tuple[str, Sequence[str | int]]]:
+    """Yield texts and labels of rows that have no features; one that has is an error."""
+    for number, raw in enumerate(stream, 1):
+        line = decode(raw, path, number)
+        if line.strip():
+            row = parse_object(line)
+            if not isinstance(row.get("text"), str) or "features" in row:
+                raise ValueError("the row has no text, or features as well.")
+            yield row["text"], _labels(row.get("labels", []))
 
 
 def write_jsonl(corpus: Corpus, path: Path) -> None:
@@ -98,7 +114,7 @@ class _Reader:
         self._labels = WordRows()
         self._features = WordRows()
         self._values = array("f")
-        self._texts: list[str] = []
+        self._texts: Any = []
         self._lines = array("q")
         self._has: tuple[bool, bool] | None = None  # text, features
 
@@ -126,6 +142,11 @@ class _Reader:
             self._values.extend(values)
         if not self._labels.add(_labels(row.get("labels", []))):
             raise ValueError("labels are given by name and by number; use one of them.")
+
+    def take(self, read: ReadRows) -> None:
+        """Take rows of text that others have read, in place of adding each."""
+        self._texts, _, self._labels = read
+        self._has = (True, False)
 
     def finish(self, path: Path) -> Corpus:
         wanted = self._wanted

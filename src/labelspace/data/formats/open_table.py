@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import BufferedReader
 from pathlib import Path
 
+from labelspace.data.formats.compression import HEAD_SIZE, open_input
 from labelspace.data.formats.fields import Fields
 from labelspace.data.formats.table import Table
 from labelspace.errors import DataError
@@ -21,6 +22,26 @@ def open_table(
     stream: BufferedReader | None = None,
 ) -> Table:
     """Return the table in a file of the format ``name``, or in a stream that is read once."""
+    table = _open(name, path, head, fields, stream)
+    if stream is None:
+        table.opened_as = (name, fields)
+    return table
+
+
+def open_again(name: str, path: Path, fields: Fields) -> Table:
+    """Open a table by its ``opened_as``, as a worker does."""
+    if name == "folder":
+        from labelspace.data.formats.many_files import ManyFiles
+
+        return ManyFiles(path, fields)
+    with open_input(path, is_told=False) as stream:
+        head = stream.peek(HEAD_SIZE)
+    return open_table(name, path, head, fields)
+
+
+def _open(
+    name: str, path: Path, head: bytes, fields: Fields, stream: BufferedReader | None
+) -> Table:
     if stream is None and not path.is_file():
         raise DataError(
             f"{path} is a pipe, but a table is gone through more than once: give a file, which may "

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from labelspace import progress
+from labelspace import engine, progress
 from labelspace.data.corpus import Corpus, build_csr
 from labelspace.data.formats.column_spec import ColumnSpec
 from labelspace.data.formats.fields import Fields, Roles, find_roles
 from labelspace.data.formats.label_cells import SAMPLE, LabelSplitter, check_whole, is_set
 from labelspace.data.formats.names import LABELS_FILE, NameFile
+from labelspace.data.formats.row_blocks import ReadRows, table_rows
 from labelspace.data.formats.streamed import Streamed
 from labelspace.data.formats.word_rows import WordRows
 from labelspace.errors import DataError
@@ -50,6 +51,8 @@ class Table:
         Whether the format gives its columns their names, so that a model's do not matter.
     place : str
         What rows are called in errors: "line" or "row".
+    opened_as : tuple of str and Fields, or None
+        The format and the fields by which a worker opens it again, where one can.
     """
 
     place = "line"
@@ -58,6 +61,7 @@ class Table:
     labels_are_columns = False
     assumed: str | None = None
     has_fixed_columns = False
+    opened_as: tuple[str, Fields] | None = None
     path: Path
     how: str
     columns: list[str]
@@ -83,6 +87,14 @@ class Table:
     def halves(self, start: int, end: int) -> list[tuple[int, int]]:
         """Return a range in two, or in one if nothing shorter can be read."""
         return [(start, end)]
+
+    def files(self) -> list[Path]:
+        """Return the files that it is made of."""
+        return [self.path]
+
+    def place_of(self, number: int) -> str:
+        """Return where a row is, for errors."""
+        return f"{self.path}, {self.place} {number}"
 
     def count(self) -> int:
         """Return the number of rows, if need be by going through them."""
@@ -142,6 +154,14 @@ class CellReader:
     def id(self, cells: Sequence[Any]) -> str | None:
         """Return the row's id; None where the table has none."""
         return None if self.roles.id is None else as_text(cells[self.roles.id]).strip()
+
+    def row(
+        self, cells: Sequence[Any], are_columns: bool
+    ) -> tuple[str, str | None, Sequence[str | int]]:
+        """Return text, id and labels; with ``are_columns`` a cell is a list of their numbers."""
+        at = self.roles.labels
+        labels = cells[at] if are_columns and at is not None else self.labels(cells)
+        return self.text(cells), self.id(cells), labels
 
 
 def read_table(
@@ -225,32 +245,12 @@ def _collect(
     wanted: ColumnSpec,
 ) -> Corpus:
     """Collect labels, and texts and ids as far as they are not too many to be kept."""
-    texts: list[str] = []
-    ids: list[str] = []
-    labels = WordRows()
-    at_labels = reader.roles.labels or 0
-    if table.n_rows is not None:  # else a stream of bytes tells how far it is
-        rows = progress.track(rows, "rows", table.n_rows)
-    has_columns = table.labels_are_columns and reader.roles.labels is not None
-    n_rows = n_kept = 0
-    for number, cells in rows:
-        try:
-            text, id_ = reader.text(cells), reader.id(cells)
-            labels.add(cells[at_labels] if has_columns else reader.labels(cells))
-        except ValueError as error:
-            raise DataError(f"{table.path}, {table.place} {number}: {error}") from None
-        except RecursionError:
-            raise DataError(
-                f"{table.path}, {table.place} {number}: a cell is nested too deeply; write a text "
-                "or a list of labels."
-            ) from None
-        n_rows += 1
-        n_kept += len(text)
-        if n_kept <= MAX_KEPT:
-            texts.append(text)
-            ids.append(id_ or "")
-        elif texts:
-            texts, ids = [], []
+    found = None
+    if engine.is_active():
+        found = table_rows(table, reader.roles, reader.splitter.separator)
+    texts, ids, labels = _read_in_order(table, reader, rows) if found is None else found
+    indptr = labels.arrays()[1]
+    n_rows = len(indptr) - 1
     if not n_rows:
         raise DataError(f"{table.path} has a header but no rows; give at least one.")
     columns, placed = labels.place(
@@ -261,11 +261,10 @@ def _collect(
         are_columns=table.labels_are_columns,
         beside=table.label_lines,
     )
-    _, indptr = labels.arrays()
     Y = build_csr(np.ones(len(columns), np.float32), columns, indptr, placed.n_columns)
     Y.sum_duplicates()
 
-    def column(kept: list[str], of_row: Callable[[Sequence[Any]], str | None]) -> Sequence[str]:
+    def column(kept: Sequence[str], of_row: Callable[[Sequence[Any]], str | None]) -> Sequence[str]:
         if len(kept) == n_rows:
             return kept
         return Streamed(lambda: (of_row(cells) or "" for _, cells in table.rows()), n_rows)
@@ -278,3 +277,33 @@ def _collect(
         label_keys=None if table.label_lines is None else table.label_lines.keys_of(placed.names),
         ids=column(ids, reader.id) if reader.roles.id is not None else None,
     )
+
+
+def _read_in_order(
+    table: Table, reader: CellReader, rows: Iterable[tuple[int, Sequence[Any]]]
+) -> ReadRows:
+    """Go through rows; too many texts and ids are left out, to be read again when needed."""
+    texts: list[str] = []
+    ids: list[str] = []
+    labels = WordRows()
+    if table.n_rows is not None:  # else a stream of bytes tells how far it is
+        rows = progress.track(rows, "rows", table.n_rows)
+    n_kept = 0
+    for number, cells in rows:
+        try:
+            text, id_, of_row = reader.row(cells, table.labels_are_columns)
+            labels.add(of_row)
+        except ValueError as error:
+            raise DataError(f"{table.place_of(number)}: {error}") from None
+        except RecursionError:
+            raise DataError(
+                f"{table.place_of(number)}: a cell is nested too deeply; write a text or a list of "
+                "labels."
+            ) from None
+        n_kept += len(text)
+        if n_kept <= MAX_KEPT:
+            texts.append(text)
+            ids.append(id_ or "")
+        elif texts:
+            texts, ids = [], []
+    return ReadRows(texts, ids, labels)

@@ -28,6 +28,7 @@ from labelspace.data.formats.compression import HEAD_SIZE, open_input, open_outp
 from labelspace.data.formats.detect import detect_format
 from labelspace.data.formats.names import LABELS_FILE, decode, names_kept_beside
 from labelspace.data.formats.ranges import CutByLines
+from labelspace.data.formats.row_blocks import line_rows
 from labelspace.data.formats.table import Table
 from labelspace.data.formats.word_rows import WordRows, words_to_write
 from labelspace.errors import DataError
@@ -40,11 +41,14 @@ _NOT_IN_TSV = rf"\A\Z|\A\s|\s\Z|[,\t\r\n]|\A{_ANNIF_CELL.pattern}"
 
 def read_tsv(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> Corpus:
     """Read TSV or Annif TSV, whichever the first row with labels is, line by line."""
-    texts: list[str] = []
-    rows = WordRows()
-    for _, (text, labels) in TsvTable(path, stream).rows():
-        texts.append(text)
-        rows.add(labels)
+    texts: Sequence[str]
+    if (found := line_rows("tsv", path)) is not None:
+        texts, _, rows = found
+    else:
+        texts, rows = [], WordRows()
+        for _, (text, labels) in TsvTable(path, stream).rows():
+            texts.append(text)
+            rows.add(labels)
     labels_of_rows, placed = rows.place(path, LABELS_FILE, wanted.label_names, wanted.n_labels)
     _, indptr = rows.arrays()
     ones = np.ones(len(labels_of_rows), np.float32)
@@ -65,9 +69,19 @@ class TsvTable(CutByLines, Table):
         self._open: Callable[[], Any] = lambda: open_input(path)
         if stream is not None:
             self._open = lambda: contextlib.nullcontext(stream)
+        self._split: Callable[[str], tuple[str, list[str]]] | None = None
+
+    def part(self, start: int, end: int) -> TsvTable:
+        if self._split is None:  # what labels look like is told by the first of the whole file
+            for _, (_, labels) in self.rows():
+                if labels:
+                    break
+        made = super().part(start, end)
+        made._split = self._split
+        return made
 
     def rows(self) -> Iterator[tuple[int, Sequence[Any]]]:
-        path, split = self.path, None
+        path, split = self.path, self._split
         with self._open() as stream:
             for number, raw in enumerate(stream, 1):
                 line = decode(raw, path, number)
@@ -80,6 +94,7 @@ class TsvTable(CutByLines, Table):
                     )
                 if split is None and (cell := line.rpartition("\t")[2].strip()):
                     split = _split_annif if _ANNIF_CELL.match(cell) else _split_commas
+                    self._split = split
                 try:
                     yield number, split(line) if split else (line.rpartition("\t")[0], [])
                 except ValueError as error:

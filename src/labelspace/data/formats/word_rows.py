@@ -10,6 +10,7 @@ import re
 from array import array
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from labelspace.data.formats.names import (
     names_beside,
     numbers_are_columns,
 )
+from labelspace.data.text.packed_texts import PackedTexts
 
 
 class WordRows:
@@ -69,6 +71,40 @@ class WordRows:
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the rows as CSR's ``indices`` and ``indptr``, before any placing."""
         return np.frombuffer(self._indices, np.int32), np.frombuffer(self._indptr, np.int64)
+
+    def packed(self) -> tuple[Any, ...]:
+        """Return the rows as what can be written to a block's file: the arguments of ``extend``."""
+        kind = None if self._kind is None else self._kind.__name__
+        return kind, tuple(PackedTexts.of(self._number_of)), *self.arrays()
+
+    def extend(
+        self,
+        kind: str | None,
+        words: tuple[NDArray[Any], NDArray[Any]],
+        indices: NDArray[np.int32],
+        indptr: NDArray[np.int64],
+    ) -> bool:
+        """Append rows as ``packed`` gives them, as if each had been added; False if kinds mix.
+
+        >>> one, both = WordRows(), WordRows()
+        >>> one.add(["red", "green"]), both.add(["green"]), both.extend(*one.packed())
+        (True, True, True)
+        >>> [part.tolist() for part in both.arrays()]
+        [[0, 1, 0], [0, 1, 3]]
+        """
+        if kind is not None:
+            found = {"str": str, "int": int}[kind]
+            if self._kind not in (None, found):
+                return False
+            self._kind = found
+        if kind == "str":
+            number_of = self._number_of
+            numbers = [number_of.setdefault(w, len(number_of)) for w in PackedTexts(*words).all()]
+            indices = np.array(numbers, dtype=np.int32)[indices]
+        n_before = len(self._indices)
+        self._indices.frombytes(np.ascontiguousarray(indices, dtype=np.int32).tobytes())
+        self._indptr.frombytes((indptr[1:] + n_before).astype(np.int64).tobytes())
+        return True
 
     def place(
         self,

@@ -16,6 +16,7 @@ line is a row of nothing where a first line says how many rows there are, and no
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -36,7 +37,14 @@ from labelspace.data.formats.names import (
     fitting_names,
     names_beside,
 )
-from labelspace.data.formats.xc_blocks import ColumnLimits, parse_blocks, parse_error
+from labelspace.data.formats.xc_blocks import (
+    ColumnLimits,
+    ParsedRows,
+    parse_blocks,
+    parse_error,
+    rows_by_engine,
+    skip_mark,
+)
 from labelspace.errors import DataError
 
 HEADER = re.compile(rb" *(\d+) +(\d+) +(\d+)[ \t]*\r?")
@@ -88,8 +96,7 @@ class _Rows:
 
 
 def _read_header(stream: BufferedReader, path: Path, wanted: ColumnSpec) -> _Header | None:
-    if stream.peek(3).startswith(b"\xef\xbb\xbf"):
-        stream.read(3)
+    skip_mark(stream)
     match = HEADER.fullmatch(stream.peek(1).partition(b"\n")[0])
     if match is None:
         return None
@@ -130,21 +137,15 @@ def _read_rows(
     label_ptr, feature_ptr = GrowingArray(np.int64), GrowingArray(np.int64)
     label_ptr.extend(np.zeros(1, np.int64))
     feature_ptr.extend(np.zeros(1, np.int64))
-    n_lines = 0 if header is None else 1
     max_label = max_feature = -1
-    for block in parse_blocks(stream, limits, blank_is_row=header is not None):
-        if block.status != kernels.OK:
-            line, sentence = parse_error(block, limits)
-            raise DataError(f"{path}, line {n_lines + line}: {sentence}")
-        report = block.report
-        label_ptr.extend(len(labels) + block.label_ends[: report[kernels.N_ROWS]])
-        feature_ptr.extend(len(features) + block.feature_ends[: report[kernels.N_ROWS]])
-        labels.extend(block.labels[: report[kernels.N_LABELS]])
-        features.extend(block.features[: report[kernels.N_FEATURES]])
-        values.extend(block.values[: report[kernels.N_FEATURES]])
-        max_label = max(max_label, int(report[kernels.MAX_LABEL]))
-        max_feature = max(max_feature, int(report[kernels.MAX_FEATURE]))
-        n_lines += block.n_lines
+    for rows in _parsed(stream, path, limits, header):
+        label_ptr.extend(len(labels) + rows.label_ends)
+        feature_ptr.extend(len(features) + rows.feature_ends)
+        labels.extend(rows.labels)
+        features.extend(rows.features)
+        values.extend(rows.values)
+        max_label = max(max_label, rows.max_label)
+        max_feature = max(max_feature, rows.max_feature)
     return _Rows(
         labels.finish(),
         label_ptr.finish(),
@@ -154,6 +155,23 @@ def _read_rows(
         max_label,
         max_feature,
     )
+
+
+def _parsed(
+    stream: BufferedReader, path: Path, limits: ColumnLimits, header: _Header | None
+) -> Iterator[ParsedRows]:
+    """Yield the rows part by part: read by the engine in use, or here, one part after another."""
+    found = rows_by_engine(path, limits, header is not None)
+    if found is not None:
+        yield from found
+        return
+    n_lines = 0 if header is None else 1
+    for block in parse_blocks(stream, limits, blank_is_row=header is not None):
+        if block.status != kernels.OK:
+            line, sentence = parse_error(block, limits)
+            raise DataError(f"{path}, line {n_lines + line}: {sentence}")
+        yield block.rows
+        n_lines += block.n_lines
 
 
 def _check_row_count(rows: _Rows, path: Path, header: _Header | None) -> None:

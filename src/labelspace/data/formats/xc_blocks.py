@@ -8,13 +8,17 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BufferedReader
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelspace import threads
+from labelspace import engine, threads
 from labelspace.data.formats import _xc_kernels as kernels
-from labelspace.errors import shortened
+from labelspace.data.formats.ranges import FileRange, check_not_packed, line_ranges
+from labelspace.data.formats.row_blocks import part_size
+from labelspace.errors import DataError, shortened
 
 BLOCK_SIZE = 1 << 20
 
@@ -26,6 +30,18 @@ class ColumnLimits:
     n_labels: int
     n_features: int
     reason: str  # ends an error's sentence
+
+
+class ParsedRows(NamedTuple):
+    """Rows of a part of the file, each end counted from the part's beginning."""
+
+    labels: NDArray[np.int32]
+    label_ends: NDArray[np.int64]
+    features: NDArray[np.int32]
+    values: NDArray[np.float32]
+    feature_ends: NDArray[np.int64]
+    max_label: int
+    max_feature: int
 
 
 @dataclass
@@ -41,6 +57,93 @@ class Block:
     features: NDArray[np.int32]
     values: NDArray[np.float32]
     feature_ends: NDArray[np.int64]
+
+    @property
+    def rows(self) -> ParsedRows:
+        """The rows, without what is behind them in the arrays."""
+        n_rows, n_labels = self.report[kernels.N_ROWS], self.report[kernels.N_LABELS]
+        n_features = self.report[kernels.N_FEATURES]
+        return ParsedRows(
+            self.labels[:n_labels],
+            self.label_ends[:n_rows],
+            self.features[:n_features],
+            self.values[:n_features],
+            self.feature_ends[:n_rows],
+            int(self.report[kernels.MAX_LABEL]),
+            int(self.report[kernels.MAX_FEATURE]),
+        )
+
+
+def rows_by_engine(path: Path, limits: ColumnLimits, has_header: bool) -> list[ParsedRows] | None:
+    """Let the engine in use parse a file in parts; None where it is small, packed or has mistakes.
+
+    Mistakes are told by reading in order, so that the line is right.
+    """
+    if not engine.is_active() or not path.is_file():
+        return None
+    try:
+        check_not_packed(path)
+    except DataError:
+        return None
+    state = path.stat()
+    ranges = line_ranges(path, part_size(state.st_size))
+    if len(ranges) < 2:
+        return None
+    about = {
+        "path": str(path.resolve()),
+        "file": [state.st_size, state.st_mtime_ns],
+        "limits": [limits.n_labels, limits.n_features],
+        "has_header": has_header,
+    }
+    parts = engine.run_blocks(parse_range, about, ranges, f"Reading {path}, parts")
+    return None if any(part is None for part in parts) else [ParsedRows(*part) for part in parts]
+
+
+def parse_range(inputs: dict[str, Any], block: tuple[int, int]) -> tuple[Any, ...] | None:
+    """Parse the rows in a range of a file: what a worker does. None if there is a mistake."""
+    start, end = block
+    n_labels, n_features = inputs["limits"]
+    limits = ColumnLimits(n_labels, n_features, "")
+    parts: list[ParsedRows] = []
+    opened: Any = BufferedReader(FileRange(Path(inputs["path"]), start, end))
+    with opened as stream, threads.limit(1):
+        if start == 0:
+            skip_mark(stream)
+            if inputs["has_header"]:
+                stream.readline()
+        for one in parse_blocks(stream, limits, blank_is_row=inputs["has_header"]):
+            if one.status != kernels.OK:
+                return None
+            parts.append(one.rows)
+    return tuple(_joined(parts))
+
+
+def skip_mark(stream: BufferedReader) -> None:
+    """Go on behind the mark that some programs begin UTF-8 with."""
+    if stream.peek(3).startswith(b"\xef\xbb\xbf"):
+        stream.read(3)
+
+
+def _joined(parts: list[ParsedRows]) -> ParsedRows:
+    """Put rows of parts together."""
+
+    def ends(which: str, of: str) -> NDArray[np.int64]:
+        before = np.cumsum([0, *(len(getattr(one, of)) for one in parts)])
+        moved = [getattr(one, which) + n for one, n in zip(parts, before, strict=False)]
+        return np.concatenate([np.zeros(0, np.int64), *moved])
+
+    def items(which: str, kind: Any) -> NDArray[Any]:
+        return np.concatenate([np.zeros(0, kind), *(getattr(one, which) for one in parts)])
+
+    return ParsedRows(
+        items("labels", np.int32),
+        ends("label_ends", "labels"),
+        items("features", np.int32),
+        items("values", np.float32),
+        ends("feature_ends", "features"),
+        max((one.max_label for one in parts), default=-1),
+        max((one.max_feature for one in parts), default=-1),
+    )
 
 
 def parse_blocks(
