@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from itertools import chain, cycle, islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelspace import progress, threads
+from labelspace.data.text.encoding.encoding_blocks import (
+    COMPANY,
+    PART,
+    STAGE,
+    can_be_cut,
+    encode_in_blocks,
+)
 from labelspace.data.text.encoding.precomputed import EncodedText
 from labelspace.data.text.encoding.text_encoder import TextEncoder, unit_rows
 from labelspace.data.text.encoding.vector_cache import VectorCache, cache_for
@@ -17,7 +24,6 @@ from labelspace.errors import DataError
 
 BATCH = 64  # texts that an encoder is given at a time, at least
 BATCHES = 4  # for each thread: few, since encoders gain by texts that they have together
-BLOCK = 2048  # texts whose vectors are looked up, and kept, together
 FEWEST_KEPT = 64  # fewer are encoded again in less time than it takes to look them up
 
 
@@ -46,6 +52,7 @@ class EncodingJob:
         self.dim = dim
         self._total = total
         self._kind = kind
+        self._is_long = False
         self._blocks: list[NDArray[np.float16]] = []
 
     @property
@@ -58,13 +65,22 @@ class EncodingJob:
     def passing(self, texts: Iterable[str]) -> Iterator[str]:
         """Yield texts on to who counts their words; their vectors are kept."""
         iterator = iter(texts)
+        self._is_long = True
+        if can_be_cut(self.encoder):
+            first = list(islice(iterator, STAGE))
+            while len(first) > PART and not any(isinstance(text, EncodedText) for text in first):
+                assert self.encoder is not None
+                self._blocks.append(encode_in_blocks(first, self.encoder, self.dim, self._kind))
+                yield from first
+                first = list(islice(iterator, STAGE))
+            iterator = chain(first, iterator)
         cache = None
         if self.encoder is not None:
             cache = cache_for(self.encoder.fingerprint_of(self._kind), self.dim)
         try:
             texts_are = "texts" if self._kind == "document" else "names of labels"
             with progress.task(f"Encoding {texts_are}", self._total) as advance:
-                while block := list(islice(iterator, BLOCK)):
+                while block := list(islice(iterator, COMPANY)):
                     self._blocks.append(self._encoded(block, cache, advance))
                     yield from block
         finally:
@@ -74,6 +90,11 @@ class EncodingJob:
     def run(self, texts: list[str]) -> NDArray[np.float16]:
         """Return the vectors of a few texts, without a word of progress."""
         return self._encoded(texts, None, lambda steps: None)
+
+    def run_long(self, texts: list[str]) -> NDArray[np.float16]:
+        """Return the vectors of texts that are a part of many."""
+        self._is_long = True
+        return self.run(texts)
 
     def _encoded(
         self, texts: list[str], cache: VectorCache | None, advance: Callable[[int], None]
@@ -136,15 +157,21 @@ class EncodingJob:
                     f"The encoder made vectors of {vectors.shape[-1]} numbers, but those of the "
                     f"model have {self.dim}: give the encoder that it was trained with."
                 )
-            advance(len(batch))
+            advance(min(len(batch), len(texts)))
             return vectors
 
         if not encoder.is_threaded:
             return encode(texts)
+        if self._is_long and len(texts) < BATCH:
+            # A few texts alone may go another way, with other last bits, than among many.
+            company = [*texts, *islice(cycle(texts), BATCH - len(texts))]
+            with threads.limit(1):
+                return encode(company)[: len(texts)]
         if n_threads == 1 or len(texts) < 2 * BATCH:
             with threads.limit(1):
                 return encode(texts)
-        size = max(BATCH, -(-len(texts) // (BATCHES * n_threads)))
-        batches = [texts[first : first + size] for first in range(0, len(texts), size)]
+        n_batches = min(BATCHES * n_threads, len(texts) // BATCH)
+        cuts = [len(texts) * at // n_batches for at in range(n_batches + 1)]
+        batches = [texts[first:end] for first, end in pairwise(cuts)]
         with threads.limit(1), ThreadPoolExecutor(n_threads) as pool:
             return np.concatenate(list(pool.map(encode, batches)))

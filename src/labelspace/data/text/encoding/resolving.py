@@ -51,7 +51,13 @@ def encoder_for(said: Any) -> TextEncoder | None:
         return said
     if not isinstance(said, (str, Path)):
         return TextEncoder(said, name_of_object(said))
-    name = str(said)
+    found = _named(said, str(said))
+    if found is not None:
+        found.found_by = str(said)
+    return found
+
+
+def _named(said: str | Path, name: str) -> TextEncoder | None:
     if name == PRECOMPUTED:
         return None
     if name in SHIPPED:

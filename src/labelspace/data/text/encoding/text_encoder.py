@@ -76,6 +76,7 @@ class TextEncoder:
         self.name = name
         self.max_chars = max_chars
         self.is_threaded = is_threaded
+        self.found_by: str | None = None  # what a person called it, for others to find it
         _way_to_ask(model, "document")  # raises where there is none
 
     def __deepcopy__(self, memo: Any) -> TextEncoder:
@@ -113,7 +114,9 @@ class TextEncoder:
         """Return the same encoder, which reads so many characters of a text."""
         if max_chars == self.max_chars:
             return self
-        return TextEncoder(self.model, self.name, max_chars=max_chars, is_threaded=self.is_threaded)
+        made = TextEncoder(self.model, self.name, max_chars=max_chars, is_threaded=self.is_threaded)
+        made.found_by = self.found_by
+        return made
 
     @cached_property
     def probes(self) -> NDArray[np.float16]:
