@@ -4,6 +4,8 @@ import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
 from labelspace.models import WSABIE
+from labelspace.models.wsabie.settings import WSABIESettings
+from labelspace.parameters import CorpusShape
 from tests.planted import planted_corpus
 
 
@@ -17,6 +19,15 @@ def test_paper_learns_as_well_in_more_steps() -> None:
     model = WSABIE(preset="paper", dim=16, n_epochs=30, random_state=0).fit(*planted_corpus())
     assert not model.settings_.adaptive
     assert model.score(*planted_corpus(100, seed=1)) > 0.9
+
+
+def test_paper_has_the_values_of_the_publication() -> None:
+    # Weston, Bengio and Usunier (2011), sections 2 and 4: plain steps of WARP, lengths bounded by
+    # C, 100 dimensions, no constant. Step, C and passes are chosen there on rows held out; the
+    # values here are ours.
+    chosen = WSABIESettings.for_corpus("paper", CorpusShape(12920, 500, 983))
+    assert (chosen.dim, chosen.adaptive, chosen.constant) == (100, False, 0.0)
+    assert (chosen.learning_rate, chosen.longest, chosen.n_epochs) == (0.05, 2.0, 20)
 
 
 def test_it_learns_on_from_rows_with_a_new_label() -> None:

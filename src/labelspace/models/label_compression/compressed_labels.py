@@ -29,7 +29,7 @@ from labelspace.topk import TopK
 Floats = NDArray[np.float32]
 
 PRESETS = ("best", "paper")
-# λ of the ridge regression on rows of length one, and that of the published program.
+# λ of the ridge regression on rows of length one, and that of the published program on raw rows.
 _PENALTIES = {"best": 1.0, "paper": 0.1}
 # Steps of conjugate gradients, as many as the regression of a small corpus needs.
 N_STEPS = 40
@@ -44,6 +44,7 @@ class CompressedLabels(LabelRanker, ABC):
         "dim": [whole(), None],
         "penalty": [real(0), None],
         "idf": [FLAG],
+        "normalize": [FLAG, None],
     }
 
     _schema: ClassVar[schema.Schema] = {
@@ -59,6 +60,7 @@ class CompressedLabels(LabelRanker, ABC):
         dim: int | None = None,
         penalty: float | None = None,
         idf: bool = False,
+        normalize: bool | None = None,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
@@ -69,9 +71,12 @@ class CompressedLabels(LabelRanker, ABC):
         self.dim = dim
         self.penalty = penalty
         self.idf = idf
+        self.normalize = normalize
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        # The published program takes rows as they are.
+        norm = self.preset != "paper" if self.normalize is None else self.normalize
+        self.rows_ = UnitRows(idf=self.idf, norm=norm).learn(X)
         X = self.rows_.encode(X)
         seed = int(check_random_state(self.random_state).randint(1 << 31))
         shape = CorpusShape(*X.shape, Y.shape[1])

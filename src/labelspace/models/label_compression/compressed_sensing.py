@@ -48,6 +48,8 @@ class CompressedSensing(CompressedLabels):
         How label vectors are found again.
     idf : bool, default=False
         Whether features are weighted by inverse document frequency: for 0-1 features or counts.
+    normalize : bool, optional
+        Whether rows are scaled to length one: True (False).
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. As many labels are decoded
         as are asked for. Scores are the decoded values, near 1 for labels that a row has.
@@ -89,6 +91,7 @@ class CompressedSensing(CompressedLabels):
         penalty: float | None = None,
         decoder: str = "omp",
         idf: bool = False,
+        normalize: bool | None = None,
         k: int = 5,
         threshold: float | None = None,
         random_state: Any = None,
@@ -99,6 +102,7 @@ class CompressedSensing(CompressedLabels):
             dim=dim,
             penalty=penalty,
             idf=idf,
+            normalize=normalize,
             k=k,
             threshold=threshold,
             random_state=random_state,

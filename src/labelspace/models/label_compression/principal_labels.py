@@ -48,6 +48,8 @@ class PLST(LinearlyDecoded):
         λ of the ridge regression: 1 (0.1).
     idf : bool, default=False
         Whether features are weighted by inverse document frequency: for 0-1 features or counts.
+    normalize : bool, optional
+        Whether rows are scaled to length one: True (False).
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are near 1 for
         labels that a row has, near 0 for others.
@@ -94,6 +96,8 @@ class CPLST(PLST):
         λ of the ridge regression, and of the choice of directions: 1 (0.1).
     idf : bool, default=False
         Whether features are weighted by inverse document frequency: for 0-1 features or counts.
+    normalize : bool, optional
+        Whether rows are scaled to length one: True (False).
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are near 1 for
         labels that a row has, near 0 for others.

@@ -145,7 +145,7 @@ class RobustXML(LabelRanker):
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_ = self._resolved(X, Y)
         seed = int(check_random_state(self.random_state).randint(1 << 31))
-        self.rows_ = UnitRows(idf=self.idf).learn(X)
+        self.rows_ = UnitRows(idf=self.idf, norm=self.settings_.normalize).learn(X)
         X = with_constant_feature(self.rows_.encode(X), CONSTANT)
         factors, sparse = self._parts(X, Y, seed)
         self.encoder_ = LinearEncoder(factors.W[:-1], "float32")

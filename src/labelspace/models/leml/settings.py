@@ -88,6 +88,8 @@ class RobustXMLSettings(Settings):
         Rounds of solving for the factors in each turn: 1 (1).
     n_steps : int
         Steps of conjugate gradients in each round: 20 (20).
+    normalize : bool
+        Whether rows are scaled to length one: True.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class RobustXMLSettings(Settings):
     n_turns: int = 1
     n_rounds: int = 1
     n_steps: int = 20
+    normalize: bool = True
 
     presets: ClassVar[tuple[str, ...]] = ("best", "paper")
     rules: ClassVar[Rules] = {
@@ -114,6 +117,7 @@ class RobustXMLSettings(Settings):
         "n_turns": [whole()],
         "n_rounds": [whole()],
         "n_steps": [whole()],
+        "normalize": [FLAG],
     }
 
     @classmethod

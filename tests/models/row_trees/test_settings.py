@@ -1,0 +1,33 @@
+"""Presets of the trees of rows: the values of the publications' programs, one by one."""
+
+from __future__ import annotations
+
+from labelspace.models.row_trees.settings import FastXMLSettings, LPSRSettings, PfastreXMLSettings
+from labelspace.parameters import CorpusShape
+
+DELICIOUS = CorpusShape(12920, 500, 983)
+
+
+def test_paper_has_the_values_of_fastxml() -> None:
+    # Prabhu and Varma (2014), section 6, "Hyper-parameters", and the defaults of their program.
+    chosen = FastXMLSettings.for_corpus("paper", DELICIOUS)
+    assert (chosen.n_trees, chosen.C, chosen.leaf_size, chosen.leaf_labels) == (50, 1.0, 10, 100)
+    assert (chosen.idf, chosen.normalize) == (False, False)  # rows as they come
+    assert chosen.split_rows >= DELICIOUS.n_examples  # hyperplanes of all rows of a node
+
+
+def test_paper_has_the_values_of_pfastrexml() -> None:
+    # Jain, Prabhu and Varma (2016), section 6: those of FastXML, and A, B, α, γ.
+    chosen = PfastreXMLSettings.for_corpus("paper", DELICIOUS)
+    assert (chosen.n_trees, chosen.C, chosen.leaf_size, chosen.leaf_labels) == (50, 1.0, 10, 100)
+    assert (chosen.A, chosen.B, chosen.alpha, chosen.gamma) == (0.55, 1.5, 0.8, 30.0)
+    assert (chosen.idf, chosen.normalize) == (False, False)
+    assert chosen.n_reranked == 1000
+    assert chosen.centroid_features == DELICIOUS.n_features  # all
+
+
+def test_paper_has_one_division_of_the_rows_for_lpsr() -> None:
+    # Weston, Makadia and Yee (2013), section 3: one partition, labels chosen for each part.
+    chosen = LPSRSettings.for_corpus("paper", DELICIOUS)
+    assert (chosen.n_trees, chosen.scorer, chosen.min_weight) == (1, "one-vs-all", 0.0)
+    assert (chosen.C, chosen.smoothing) == (1.0, 1.0)
