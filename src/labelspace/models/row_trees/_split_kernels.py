@@ -114,7 +114,7 @@ def separate(
         signs[at] = 1.0 if one else -1.0
         costs[at] = C * n_seen / (n_ones if one else n_seen - n_ones)
     touched, column_ptr, column_rows, values = _by_columns(
-        indptr, indices, data, rows, seen, place_of
+        indptr, indices, data, rows, seen, costs, place_of
     )
     weights, _ = train_l1(
         column_ptr, column_rows, values, signs, costs, LOGISTIC, tol, max_steps, max_passes,
@@ -126,20 +126,33 @@ def separate(
 
 
 @njit(cache=True, nogil=True)
-def _by_columns(indptr, indices, data, rows, seen, place_of):
-    """Return the features that some rows have, and their matrix by columns; the last is all ones.
+def _by_columns(indptr, indices, data, rows, seen, costs, place_of):
+    """Return the features that can matter, and their matrix by columns; the last is all ones.
 
+    A row pulls at a weight by its cost times its value at most. A feature at which all rows
+    together cannot pull by more than 1, the slope of the penalty, has no weight and is left out.
     ``place_of`` are -1 for all features, and are so again.
     """
-    touched = _features_of(indptr, indices, rows[seen], place_of)
-    n_features = touched.shape[0]
-    counts = np.zeros(n_features + 2, dtype=np.int64)
-    for at in seen:
-        row = rows[at]
+    met = _features_of(indptr, indices, rows[seen], place_of)
+    pulls = np.zeros(met.shape[0])
+    counts = np.zeros(met.shape[0], dtype=np.int64)
+    for at in range(seen.shape[0]):
+        row = rows[seen[at]]
         for entry in range(indptr[row], indptr[row + 1]):
-            counts[place_of[indices[entry]] + 1] += 1
-    counts[n_features + 1] = seen.shape[0]
-    column_ptr = np.cumsum(counts)
+            place = place_of[indices[entry]]
+            pulls[place] += costs[at] * abs(data[entry])
+            counts[place] += 1
+    touched = met[pulls > 1.0]
+    n_features = touched.shape[0]
+    column_ptr = np.zeros(n_features + 2, dtype=np.int64)
+    n_kept = 0
+    for place in range(met.shape[0]):
+        place_of[met[place]] = -1
+        if pulls[place] > 1.0:
+            place_of[met[place]] = n_kept
+            n_kept += 1
+            column_ptr[n_kept] = column_ptr[n_kept - 1] + counts[place]
+    column_ptr[n_features + 1] = column_ptr[n_features] + seen.shape[0]
     fill = column_ptr[:-1].copy()
     column_rows = np.empty(column_ptr[-1], dtype=np.int32)
     values = np.empty(column_ptr[-1], dtype=np.float32)
@@ -147,9 +160,10 @@ def _by_columns(indptr, indices, data, rows, seen, place_of):
         row = rows[seen[at]]
         for entry in range(indptr[row], indptr[row + 1]):
             column = place_of[indices[entry]]
-            column_rows[fill[column]] = at
-            values[fill[column]] = data[entry]
-            fill[column] += 1
+            if column >= 0:
+                column_rows[fill[column]] = at
+                values[fill[column]] = data[entry]
+                fill[column] += 1
         column_rows[fill[n_features]] = at
         values[fill[n_features]] = 1.0
         fill[n_features] += 1

@@ -2,8 +2,10 @@
 
 Of each feature there is a small hash table of the labels that it has met, so that memory grows with
 what has been met and not with features × labels. A table has 2^n places; its place is found by a
-label's hash and, if that is taken, the next free one. Tables that get full move to the end of the
-store, twice as large. Feature 0 is a constant one, which is not shrunk.
+label's hash and, if that is taken, the next free one; in one with a place for every label it is the
+label's number. Tables that get full move to the end of the store, twice as large. Rows search among
+all labels by lists of the weights that are not zero, which are drawn up many times in a pass; what
+they find is then scored exactly. Feature 0 is a constant one, which is not shrunk.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ FIRST_PLACES = 4
 # Active labels of a row at most, beside its own: room for those that joined in one search.
 MOST_ACTIVE = 64
 HALVINGS = 50
+# Lists of weights are drawn up after so many rows at first, then each time after twice as many, and
+# at last so many times in a pass.
+FIRST_LISTS, LISTS_PER_PASS = 32, 64
 
 
 @njit(cache=True, nogil=True)
@@ -41,6 +46,8 @@ def train_rows(
     order = np.arange(n_rows)
     active = np.empty(n_labels + MOST_ACTIVE, dtype=np.int32)
     state = seeded(seed, n_rows, n_labels)
+    lists = _lists(starts, places, keys, values, shrink)
+    n_since, n_between = 0, FIRST_LISTS
     n_searches = 0
     while n_searches < max_searches:
         n_searches += 1
@@ -54,10 +61,13 @@ def train_rows(
                 if n_own == 0 or n_own == n_labels:
                     continue
                 if turn == 0:
+                    if n_since >= n_between:
+                        lists = _lists(starts, places, keys, values, shrink)
+                        n_since = 0
+                        n_between = min(2 * n_between, n_rows // LISTS_PER_PASS + FIRST_LISTS)
+                    n_since += 1
                     scores[:] = np.float32(0.0)
-                    _score_all(
-                        indptr, indices, data, row, starts, places, keys, values, shrink, scores
-                    )
+                    _score_all(indptr, indices, data, row, lists, scores)
                     n_others[row] = _join_best(
                         scores, labels[first:last], others[row], other_alphas[row], n_others[row],
                         n_joining,
@@ -68,11 +78,9 @@ def train_rows(
                 for at in range(n_others[row]):
                     active[n_own + at] = others[row, at]
                 here = active[:n_active]
-                if turn > 0:
-                    _score_some(
-                        indptr, indices, data, row, starts, places, keys, values, shrink, here,
-                        scores,
-                    )  # fmt: skip
+                _score_some(
+                    indptr, indices, data, row, starts, places, keys, values, shrink, here, scores
+                )
                 steps = _row_steps(
                     scores, here, n_own, own_alphas[first:last], other_alphas[row],
                     max(lengths[row], 1e-12), C, shared,
@@ -85,14 +93,15 @@ def train_rows(
                     continue
                 for at in range(indptr[row], indptr[row + 1]):
                     feature = indices[at]
-                    if 2 * (counts[feature] + n_active) > places[feature]:
+                    needed = min(2 * (counts[feature] + n_active), n_labels)
+                    if needed > places[feature]:
                         keys, values, used = _with_room(
-                            keys, values, used, starts, places, feature,
-                            2 * (counts[feature] + n_active),
-                        )  # fmt: skip
+                            keys, values, used, starts, places, feature, needed, n_labels
+                        )
                     counts[feature] += _add(
-                        keys, values, starts[feature], places[feature], here, steps, data[at]
-                    )
+                        keys, values, starts[feature], places[feature], here, steps, data[at],
+                        n_labels,
+                    )  # fmt: skip
             moved_in_search = max(moved_in_search, moved)
             if moved <= tol * mass:
                 break
@@ -179,17 +188,37 @@ def _row_steps(scores, active, n_own, own_alphas, other_alphas, length, C, share
 
 
 @njit(cache=True, nogil=True)
-def _score_all(indptr, indices, data, row, starts, places, keys, values, shrink, scores):
-    """Add up the scores of all labels for a row."""
-    for at in range(indptr[row], indptr[row + 1]):
-        feature = indices[at]
+def _lists(starts, places, keys, values, shrink):
+    """Return the labels and the values of each feature's weights that are not zero, and where."""
+    n_features = starts.shape[0]
+    ptr = np.zeros(n_features + 1, dtype=np.int64)
+    for feature in range(n_features):
+        by = np.float32(shrink if feature > 0 else 0.0)
+        n_kept = 0
+        for place in range(starts[feature], starts[feature] + places[feature]):
+            n_kept += abs(values[place]) > by
+        ptr[feature + 1] = ptr[feature] + n_kept
+    labels = np.empty(ptr[n_features], dtype=np.int32)
+    weights = np.empty(ptr[n_features], dtype=np.float32)
+    at = 0
+    for feature in range(n_features):
         by = np.float32(shrink if feature > 0 else 0.0)
         for place in range(starts[feature], starts[feature] + places[feature]):
-            value = values[place]
-            if value > by:
-                scores[keys[place]] += data[at] * (value - by)
-            elif value < -by:
-                scores[keys[place]] += data[at] * (value + by)
+            if abs(values[place]) > by:
+                labels[at] = keys[place]
+                weights[at] = shrunk(values[place], by)
+                at += 1
+    return ptr, labels, weights
+
+
+@njit(cache=True, nogil=True)
+def _score_all(indptr, indices, data, row, lists, scores):
+    """Add up the scores of all labels for a row, by lists of weights."""
+    ptr, labels, weights = lists
+    for at in range(indptr[row], indptr[row + 1]):
+        feature = indices[at]
+        for entry in range(ptr[feature], ptr[feature + 1]):
+            scores[labels[entry]] += data[at] * weights[entry]
 
 
 @njit(cache=True, nogil=True)
@@ -201,7 +230,7 @@ def _score_some(indptr, indices, data, row, starts, places, keys, values, shrink
         feature = indices[at]
         by = np.float32(shrink if feature > 0 else 0.0)
         for label in active:
-            place = _place_of(keys, starts[feature], places[feature], label)
+            place = _place_of(keys, starts[feature], places[feature], label, scores.shape[0])
             if keys[place] == label:
                 scores[label] += data[at] * shrunk(values[place], by)
 
@@ -251,8 +280,10 @@ def _drop_idle(others, alphas, n_others):
 
 
 @njit(cache=True, nogil=True)
-def _place_of(keys, start, n_places, label):
+def _place_of(keys, start, n_places, label, n_labels):
     """Return where a label is in a table, or where it would be."""
+    if n_places >= n_labels:
+        return start + np.int64(label)
     mask = n_places - 1
     place = ((label * 0x9E3779B1) >> 8) & mask
     while keys[start + place] != label and keys[start + place] >= 0:
@@ -261,13 +292,13 @@ def _place_of(keys, start, n_places, label):
 
 
 @njit(cache=True, nogil=True)
-def _add(keys, values, start, n_places, labels, steps, by):
+def _add(keys, values, start, n_places, labels, steps, by, n_labels):
     """Add steps to the sums of labels in a table; return how many are new in it."""
     n_new = 0
     for at in range(labels.shape[0]):
         if steps[at] == 0.0:
             continue
-        place = _place_of(keys, start, n_places, labels[at])
+        place = _place_of(keys, start, n_places, labels[at], n_labels)
         if keys[place] < 0:
             keys[place] = labels[at]
             n_new += 1
@@ -276,7 +307,7 @@ def _add(keys, values, start, n_places, labels, steps, by):
 
 
 @njit(cache=True, nogil=True)
-def _with_room(keys, values, used, starts, places, feature, needed):
+def _with_room(keys, values, used, starts, places, feature, needed, n_labels):
     """Move a table to the end of the store, so large that ``needed`` places fit."""
     start, size = starts[feature], places[feature]
     larger = size
@@ -292,7 +323,7 @@ def _with_room(keys, values, used, starts, places, feature, needed):
     starts[feature], places[feature] = used, larger
     for place in range(start, start + size):
         if keys[place] >= 0:
-            new = _place_of(keys, used, larger, keys[place])
+            new = _place_of(keys, used, larger, keys[place], n_labels)
             keys[new] = keys[place]
             values[new] = values[place]
     return keys, values, used + larger
@@ -301,22 +332,10 @@ def _with_room(keys, values, used, starts, places, feature, needed):
 @njit(cache=True, nogil=True)
 def _weights(starts, places, keys, values, n_features, n_labels, shrink):
     """Return features, labels and values of the weights that are not zero, and the biases."""
+    ptr, labels, weights = _lists(starts, places, keys, values, shrink)
     biases = np.zeros(n_labels, dtype=np.float32)
-    n_kept = 0
+    biases[labels[: ptr[1]]] = weights[: ptr[1]]
+    features = np.empty(labels.shape[0] - ptr[1], dtype=np.int32)
     for feature in range(1, n_features):
-        for place in range(starts[feature], starts[feature] + places[feature]):
-            n_kept += abs(values[place]) > shrink
-    features = np.empty(n_kept, dtype=np.int32)
-    labels = np.empty(n_kept, dtype=np.int32)
-    weights = np.empty(n_kept, dtype=np.float32)
-    n_kept = 0
-    for feature in range(n_features):
-        for place in range(starts[feature], starts[feature] + places[feature]):
-            if feature == 0 and keys[place] >= 0:
-                biases[keys[place]] = values[place]
-            elif feature > 0 and abs(values[place]) > shrink:
-                features[n_kept] = feature
-                labels[n_kept] = keys[place]
-                weights[n_kept] = shrunk(values[place], np.float32(shrink))
-                n_kept += 1
-    return features, labels, weights, biases
+        features[ptr[feature] - ptr[1] : ptr[feature + 1] - ptr[1]] = feature
+    return features, labels[ptr[1] :].copy(), weights[ptr[1] :].copy(), biases

@@ -39,7 +39,7 @@ class PPDSparse(SparseClassifiers):
     preset : {"best", "paper"}, default="best"
         "best" is what measures best; "paper" has the values of the authors' program.
     C : float, optional
-        Weight of the training error: 0.5 (1).
+        Weight of the training error: 1 (1).
     shrink : float, optional
         λ, the weight of ‖w‖₁ against ½‖w‖²: 0.3 (0.1). Larger makes smaller models.
     tol : float, optional
