@@ -93,6 +93,7 @@ def _text_features(model: dict[str, Any]) -> dict[str, Any]:
         return {"text_features": state.get("factory") or state.get("kind")}
     told = ("ngrams", "char_ngrams", "min_df", "max_df", "max_features", "n_hashes")
     shown = {name: state[name] for name in told if state.get(name) is not None}
+    shown |= {name: state[name] for name in ("stems", "lead") if state.get(name)}
     if "char_ngrams" in shown:
         pieces = shown["char_ngrams"]
         pieces = pieces["$tuple"] if isinstance(pieces, dict) else pieces

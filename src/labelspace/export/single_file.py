@@ -66,10 +66,9 @@ def _arrays(tagger: Tagger) -> bytes:
     rows = Rows.of(tagger)
     features, words, idf = tagger.features_, None, np.zeros(0, dtype=np.float32)
     if features is not None:
-        plain = isinstance(features, TextFeatures) and features.ngrams == 1 and not features.stems
-        if not plain or features.char_ngrams is not None or features.n_hashes is not None:
+        if not isinstance(features, TextFeatures) or not features.counts_single_words:
             raise UsageError(
-                "Only single words are exported: train without ngrams, char_ngrams, stems, "
+                "Only single words are exported: train without ngrams, char_ngrams, stems, lead, "
                 "n_hashes and encoders."
             )
         words, idf = list(features.vocabulary_), features.idf_

@@ -15,7 +15,7 @@ SYLLABLES = [a + b + c for a in "bdgklmnprst" for b in "aeiou" for c in "klmnrst
 
 
 def corpus(kind: str, n_rows: int = 900) -> tuple[list[str], csr_matrix]:
-    """Return texts whose labels are told by single words, by pairs, or by parts of compounds."""
+    """Return texts whose labels are told by words, pairs, parts of compounds, or titles."""
     rng = np.random.default_rng(0)
     parts = rng.integers(12, size=(n_rows, 2))
     if kind == "pairs":  # either word alone says nothing
@@ -27,6 +27,20 @@ def corpus(kind: str, n_rows: int = 900) -> tuple[list[str], csr_matrix]:
         texts = [
             "".join(SYLLABLES[at] for at in own) + 2 * SYLLABLES[30 * part]
             for own, part in zip(first, told, strict=True)
+        ]
+    elif kind == "titles":  # what follows has words of other labels
+        told = parts[:, 0]
+        fill = rng.integers(300, size=(n_rows, 10))
+        after = rng.integers(12, size=(n_rows, 24))
+        texts = [
+            " ".join(
+                [
+                    f"word{part:02}",
+                    *(f"other{one:03}" for one in own),
+                    *(f"word{one:02}" for one in rest),
+                ]
+            )
+            for part, own, rest in zip(told, fill, after, strict=True)
         ]
     else:
         told = parts[:, 0]
@@ -40,11 +54,19 @@ def corpus(kind: str, n_rows: int = 900) -> tuple[list[str], csr_matrix]:
 
 @pytest.mark.parametrize(
     ("kind", "chosen"),
-    [("words", {}), ("pairs", {"ngrams": 2}), ("compounds", {"char_ngrams": (4, 4)})],
+    [
+        ("words", {}),
+        ("pairs", {"ngrams": 2}),
+        ("compounds", {"char_ngrams": (4, 4)}),
+    ],
 )
 def test_what_tells_labels_is_chosen(kind: str, chosen: dict) -> None:
     found = choose_features(*corpus(kind))
     assert found.get_params() == TextFeatures(**chosen).get_params()
+
+
+def test_words_at_the_beginning_count_more_where_titles_tell_labels() -> None:
+    assert choose_features(*corpus("titles", 600)).lead == 12
 
 
 def test_a_tagger_takes_what_is_chosen_and_remembers_that_it_was(tmp_path) -> None:

@@ -183,9 +183,29 @@ def test_stems_make_one_feature_of_words_that_differ_in_an_ending(tmp_path):
     assert found.indices.tolist() == [0, 1]
 
 
-def test_features_of_a_folder_that_says_nothing_of_stems_have_none():
+def test_words_at_the_beginning_count_four_times_each(tmp_path):
+    features = TextFeatures(lead=2, ngrams=2)
+    counts, found = features.count(iter(["red ball and red cube"]))
+    assert dict(zip(found, counts.toarray()[0], strict=True)) == {
+        "red": 5,
+        "ball": 4,
+        "and": 1,
+        "cube": 1,
+        "red ball": 4,
+        "ball and": 1,
+        "and red": 1,
+        "red cube": 1,
+    }
+    X = features.fit_transform(["red ball and cube", "green cube"])
+    store.save(features, tmp_path / "features")
+    again = store.load(tmp_path / "features")
+    assert abs(X - again.transform(["red ball and cube", "green cube"])).max() == 0
+
+
+def test_features_of_a_folder_that_says_nothing_of_stems_and_lead_have_none():
     state = TextFeatures().fit(["red ball"])._to_state()
     state.pop("stems")
+    state.pop("lead")
     TextFeatures._check_state(dict(state), store.schema.Sizes())
     assert TextFeatures._from_state(state).transform(["red"]).nnz == 1
 
@@ -196,7 +216,7 @@ def test_features_of_a_folder_that_says_nothing_of_stems_have_none():
         ("threads", {}),
         ("threads", {"ngrams": 2, "char_ngrams": (3, 4)}),
         ("threads", {"n_hashes": 64}),
-        ("processes", {"stems": True, "max_features": 9}),
+        ("processes", {"stems": True, "lead": 2, "max_features": 9}),
     ],
     ids=str,
 )

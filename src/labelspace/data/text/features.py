@@ -31,6 +31,8 @@ from labelspace.store import Storable, schema
 
 # Below this many texts a word seen in only one of them may still be the one that matters.
 FEW_TEXTS = 1000
+LEAD_MORE = 3  # times that words at the beginning count beside the first
+_NOT_TOLD: dict[str, Any] = {"stems": False, "lead": 0}  # in folders from before there were these
 
 
 class TextFeatures(Storable, TransformerMixin, BaseEstimator):
@@ -51,6 +53,8 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
     stems : bool, default=False
         Whether words that differ in a common ending of number or case count as one, as they do in
         English, German and the Romance languages.
+    lead : int, default=0
+        Words at the beginning of a text, such as a title, that count four times each: 12, say.
     min_df : int, optional
         Features in fewer texts are dropped. Unless given, 1 for fewer than 1,000 texts, else 2.
     max_df : float, default=1.0
@@ -85,6 +89,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         "ngrams": [whole(0)],
         "char_ngrams": [tuple, list, None],
         "stems": [FLAG],
+        "lead": [whole(0)],
         "min_df": [whole(), None],
         "max_df": [real(0, 1, "right")],
         "max_features": [whole(), None],
@@ -104,6 +109,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         ngrams: int = 1,
         char_ngrams: tuple[int, int] | None = None,
         stems: bool = False,
+        lead: int = 0,
         min_df: int | None = None,
         max_df: float = 1.0,
         max_features: int | None = None,
@@ -112,6 +118,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         self.ngrams = ngrams
         self.char_ngrams = char_ngrams
         self.stems = stems
+        self.lead = lead
         self.min_df = min_df
         self.max_df = max_df
         self.max_features = max_features
@@ -166,6 +173,12 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
         """Number of columns."""
         return len(self.idf_)
 
+    @property
+    def counts_single_words(self) -> bool:
+        """Whether columns are words as they stand in texts, and all of these count the same."""
+        more = self.stems or self.lead or self.char_ngrams is not None
+        return self.ngrams == 1 and self.n_hashes is None and not more
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the feature of each column."""
         check_is_fitted(self, "idf_")
@@ -177,9 +190,8 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
 
     def name_of(self, column: int) -> str:
         """Return the feature of one column, or with hashing its number."""
-        if self.n_hashes is not None:
-            return f"#{column}"
-        return next(islice(self.vocabulary_, column, None))
+        hashed = self.n_hashes is not None
+        return f"#{column}" if hashed else next(islice(self.vocabulary_, column, None))
 
     def feature_of(self, word: str) -> str:
         """Return what a word counts as: itself, or its stem."""
@@ -193,6 +205,9 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
 
     def _tokens(self, text: str) -> list[str]:
         words = tokenize(text)
+        return self._tokens_of(words) + self._tokens_of(words[: self.lead]) * LEAD_MORE
+
+    def _tokens_of(self, words: list[str]) -> list[str]:
         counted = [rough_stem(word) for word in words] if self.stems else words
         if self.ngrams == 1 and self.char_ngrams is None:
             return counted
@@ -276,7 +291,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
     @classmethod
     def _from_state(cls, state: dict[str, Any]) -> TextFeatures:
         made = cls.__new__(cls)
-        made.stems = False  # in folders that do not say so
+        made.__dict__.update(_NOT_TOLD)
         joined = state.pop("vocabulary", None)
         made.__dict__.update(state)
         if joined is not None:
@@ -288,7 +303,7 @@ class TextFeatures(Storable, TransformerMixin, BaseEstimator):
 
     @classmethod
     def _check_state(cls, state: schema.State, sizes: schema.Sizes) -> None:
-        made, learned = split_state(cls, {"stems": False, **state})
+        made, learned = split_state(cls, {**_NOT_TOLD, **state})
         made._validate_params()
         _check_sizes(made.ngrams, made.char_ngrams)
         if learned:
@@ -323,12 +338,10 @@ def _shortened(value: Any) -> str:
 
 
 def _check_sizes(ngrams: int, pieces: Any) -> None:
-    if pieces is None:
-        if ngrams == 0:
-            raise UsageError(
-                "With ngrams=0 there is nothing left: set char_ngrams, such as (3, 5)."
-            )
+    if pieces is None and ngrams:
         return
+    if pieces is None:
+        raise UsageError("With ngrams=0 there is nothing left: set char_ngrams, such as (3, 5).")
     whole = len(pieces) == 2 and all(isinstance(size, Integral) for size in pieces)
     if not whole or not 1 <= pieces[0] <= pieces[1]:
         raise UsageError(

@@ -41,4 +41,5 @@ def known_words(features: Any, text: str) -> KnownWords | None:
     if own.ngrams == 0 or own.char_ngrams is not None:
         return None
     words = tokenize(text)
-    return KnownWords(words, [word for word in words if word not in own.vocabulary_])
+    known = own.vocabulary_
+    return KnownWords(words, [word for word in words if own.feature_of(word) not in known])
