@@ -31,6 +31,23 @@ def blas_counts() -> set[int]:
     return {library.num_threads for library in blas}
 
 
+def test_blas_may_have_a_count_of_its_own() -> None:
+    def counts() -> set[int]:  # of NumPy and SciPy; faiss has one that goes with its own threads
+        blas = ThreadpoolController().select(user_api="blas").lib_controllers
+        return {one.num_threads for one in blas if one.info().get("threading_layer") != "openmp"}
+
+    with threadpool_limits(2, user_api="blas"):
+        with threads.limit(None, n_blas=1):
+            assert counts() == {1}
+            assert threads.current() == threads.available()
+            with threads.limit(3):
+                assert counts() == {1}
+        assert counts() == {2}
+        with threads.limit(2, n_blas=1) as wanted:
+            assert wanted == 2
+            assert counts() == {1}
+
+
 def test_limits_that_overlap_leave_blas_as_it_was() -> None:
     begun, may_end = threading.Event(), threading.Event()
 

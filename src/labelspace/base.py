@@ -135,7 +135,7 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
             if not Y.nnz:
                 raise DataError("There is no label to learn: give the labels of some rows.")
             self._set_label_counts(np.zeros(0, dtype=np.int64), 0, Y)
-            with threads.limit(self.n_threads):
+            with threads.limit(self.n_threads, n_blas=1):
                 self._fit(X, Y, **more)
         except BaseException:
             # Half a model must not answer: it is as if fit had not been called.
@@ -161,7 +161,7 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
             Y = self._labels.learn(Y, X.shape[0])
             more |= rejected_labels(self, rejected, Y)
             self._set_label_counts(self.label_counts_, self.n_examples_, Y)
-            with threads.limit(self.n_threads):
+            with threads.limit(self.n_threads, n_blas=1):
                 self._partial_fit(X, Y, **more)
         return self
 

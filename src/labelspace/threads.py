@@ -19,7 +19,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -63,18 +63,22 @@ def current() -> int:
 
 
 @contextmanager
-def limit(n_threads: int | None) -> Iterator[int]:
+def limit(n_threads: int | None, n_blas: int | None = None) -> Iterator[int]:
     """Run the block with ``n_threads`` threads, of our own and in BLAS, faiss and torch.
 
-    None leaves them as they are, at every core, and costs nothing.
+    None leaves them as they are, at every core, and costs nothing. ``n_blas`` is another count for
+    BLAS: what is learned takes 1, since BLAS rounds in another way on more of them, and the same
+    seed has to give the same model on any number of threads.
     """
     if n_threads is None and not _is_forked:
-        yield available()
+        with _blas_at(n_blas) if n_blas is not None else nullcontext():
+            yield available()
         return
     wanted, before = resolve(n_threads), getattr(_of_this_thread, "n_threads", None)
     _of_this_thread.n_threads = wanted
+    of_libraries = 1 if _is_forked else wanted
     try:
-        with _libraries_at(1 if _is_forked else wanted):
+        with _libraries_at(of_libraries, min(n_blas or of_libraries, of_libraries)):
             yield wanted
     finally:
         _of_this_thread.n_threads = before
@@ -153,7 +157,8 @@ def _work_alone() -> None:
 
 class _Limit(NamedTuple):
     thread: int
-    n_threads: int
+    n_threads: int | None  # None where BLAS alone has one
+    n_blas: int
 
 
 class _Libraries(NamedTuple):
@@ -171,39 +176,48 @@ _is_forked = False
 
 
 @contextmanager
-def _libraries_at(wanted: int) -> Iterator[None]:
+def _libraries_at(wanted: int, n_blas: int) -> Iterator[None]:
     import faiss
 
-    libraries = _libraries(len(sys.modules))
     faiss_before = faiss.omp_get_max_threads()
-    mine = _Limit(threading.get_ident(), wanted)
     # torch sets OpenMP's count too, so this is what has to be put back last.
-    with libraries.openmp.limit(limits=wanted):
-        with _lock:
-            _limits.append(mine)
-            _set_shared(libraries.blas)
+    with _libraries(len(sys.modules)).openmp.limit(limits=wanted), _blas_at(n_blas, wanted):
         faiss.omp_set_num_threads(wanted)
         try:
             yield
         finally:
-            with _lock:
-                if mine in _limits:  # else it is another process's, which has been forked
-                    _limits.remove(mine)
-                _set_shared(libraries.blas)
             faiss.omp_set_num_threads(faiss_before)
+
+
+@contextmanager
+def _blas_at(n_blas: int, wanted: int | None = None) -> Iterator[None]:
+    """Let BLAS, and torch if a count is ``wanted`` for all, have so many threads."""
+    blas = _libraries(len(sys.modules)).blas
+    mine = _Limit(threading.get_ident(), wanted, n_blas)
+    with _lock:
+        _limits.append(mine)
+        _set_shared(blas)
+    try:
+        yield
+    finally:
+        with _lock:
+            if mine in _limits:  # else it is another process's, which has been forked
+                _limits.remove(mine)
+            _set_shared(blas)
 
 
 def _set_shared(blas: list[Any]) -> None:
     """Give what all threads share the smallest count that is wanted, or what it had before."""
-    wanted = min((one.n_threads for one in _limits), default=None)
+    n_blas = min((one.n_blas for one in _limits), default=None)
     for library in blas:
         before = _before.setdefault(library.filepath, library.num_threads)
-        library.set_num_threads(before if wanted is None else wanted)
+        library.set_num_threads(before if n_blas is None else n_blas)
+    wanted = min((one.n_threads for one in _limits if one.n_threads is not None), default=None)
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "set_num_threads"):  # else it is being imported
         before = _before.setdefault("torch", torch.get_num_threads())
         torch.set_num_threads(before if wanted is None else wanted)
-    if wanted is None:
+    if not _limits:
         _before.clear()
 
 

@@ -126,7 +126,7 @@ def descend(columns, pulls, features, weights, images, squares, l1, penalty, n_p
                     images[indices[place]] += data[place] * step
         if moved < 1e-4:
             break
+    # Also where a weight went back to zero: rounding leaves something there for the next label.
     for at in range(features.shape[0]):
-        if weights[at] != 0.0:
-            for place in range(indptr[features[at]], indptr[features[at] + 1]):
-                images[indices[place]] = np.float32(0.0)
+        for place in range(indptr[features[at]], indptr[features[at] + 1]):
+            images[indices[place]] = np.float32(0.0)
