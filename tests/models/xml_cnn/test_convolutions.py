@@ -100,3 +100,13 @@ def test_words_beyond_the_last_part_belong_to_it() -> None:
     answers, places = pooled_answers(ROWS, said, np.array([1]), zero, 1, 1)
     assert answers.ravel().tolist() == [4.0, 0.0, 4.0]  # twice the third word, and the last two
     assert places.ravel().tolist() == [2, -1, 0]
+
+
+def test_slopes_of_vectors_and_pieces_are_those_of_a_product() -> None:
+    random = np.random.default_rng(2)
+    vectors, pieces = random.normal(size=(5, 6)), random.normal(size=(7, 6))
+    slopes = random.normal(size=(5, 7)) * (random.random((5, 7)) < 0.3)
+    by_vector, by_piece = np.zeros((5, 6)), np.zeros((7, 6))
+    kernels.unsay(slopes, vectors, pieces, by_vector, by_piece)
+    assert np.allclose(by_vector, slopes @ pieces)
+    assert np.allclose(by_piece, slopes.T @ vectors)

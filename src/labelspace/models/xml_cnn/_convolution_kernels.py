@@ -4,6 +4,7 @@ A filter of width w has w pieces, one for each word under it. What a piece says 
 same wherever the word stands, so it is computed once for each word of a batch (``said``, a product
 of matrices), and a convolution adds up what its pieces say to w words in a row. Of each filter the
 largest answer in each part of the text is kept, and with it its place: a gradient goes there alone.
+Most pieces have nothing to learn from most words then, and the products of the way back skip them.
 """
 
 from __future__ import annotations
@@ -76,3 +77,20 @@ def unpool(ptr, words, weights, widths, places, slopes, said_slopes, bias_slopes
                         column = begins + piece * n_filters + number
                         said_slopes[words[one], column] += weights[one] * slope
             begins += widths[at] * n_filters
+
+
+@njit(cache=True, nogil=True)
+def unsay(said_slopes, vectors, pieces, vector_slopes, piece_slopes):
+    """Add the slopes of what pieces said to those of word vectors and of the pieces.
+
+    ``said`` is vectors · piecesᵀ; both have a row each, and few of its slopes are not zero.
+    """
+    dim = vectors.shape[1]
+    for word in range(said_slopes.shape[0]):
+        for piece in range(said_slopes.shape[1]):
+            slope = said_slopes[word, piece]
+            if slope == 0.0:
+                continue
+            for at in range(dim):
+                vector_slopes[word, at] += slope * pieces[piece, at]
+                piece_slopes[piece, at] += slope * vectors[word, at]

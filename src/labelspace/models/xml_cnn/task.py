@@ -131,9 +131,9 @@ class XMLCNNTask(DeepTask):
             kept = rng.random(len(weights)) >= told.word_dropout
             weights = np.where(kept, weights / (1.0 - told.word_dropout), 0).astype(np.float32)
         batch = RowWords(batch.ptr, numbers.astype(np.int32), weights)
-        said = self.words.rows(torch.from_numpy(words.astype(np.int64))) @ parts["filters"]
+        vectors = self.words.rows(torch.from_numpy(words.astype(np.int64)))
         pooled: Any = _Pooled.apply(
-            *(said, parts["filter_biases"], batch),
+            *(vectors, parts["filters"], parts["filter_biases"], batch),
             *(self.widths, self.n_parts, self.part_length),
         )
         pooled = functional.dropout(pooled.flatten(1), told.dropout)
@@ -177,29 +177,37 @@ class XMLCNNTask(DeepTask):
 
 
 class _Pooled(torch.autograd.Function):
-    """Convolution and pooling in one, from what pieces of filters say to the words of a batch."""
+    """Convolution and pooling in one, of the vectors of a batch's words."""
 
     @staticmethod
     def forward(
         ctx: Any,
-        said: Tensor,
+        vectors: Tensor,
+        filters: Tensor,
         biases: Tensor,
         rows: RowWords,
         widths: NDArray[np.int64],
         n_parts: int,
         part_length: int,
     ) -> Tensor:
+        said = vectors.detach() @ filters.detach()
         pooled, places = pooled_answers(
-            *(rows, said.detach().numpy(), widths, biases.detach().numpy()), n_parts, part_length
+            *(rows, said.numpy(), widths, biases.detach().numpy()), n_parts, part_length
         )
-        ctx.held = rows, widths, places, said.shape, biases.shape
+        ctx.save_for_backward(vectors, filters)
+        ctx.held = rows, widths, places, biases.shape
         return torch.from_numpy(pooled)
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> Any:
-        rows, widths, places, said_shape, bias_shape = ctx.held
-        said_slopes = np.zeros(said_shape, dtype=np.float32)
+        rows, widths, places, bias_shape = ctx.held
+        vectors, filters = (one.detach().numpy() for one in ctx.saved_tensors)
+        vectors, pieces = np.ascontiguousarray(vectors), np.ascontiguousarray(filters.T)
+        said_slopes = np.zeros((len(vectors), len(pieces)), dtype=np.float32)
         bias_slopes = np.zeros(bias_shape, dtype=np.float32)
         given = np.ascontiguousarray(slopes[0].numpy())
         kernels.unpool(*rows, widths, places, given, said_slopes, bias_slopes)
-        return torch.from_numpy(said_slopes), torch.from_numpy(bias_slopes), None, None, None, None
+        found = np.zeros_like(vectors), np.zeros_like(pieces)
+        kernels.unsay(said_slopes, vectors, pieces, *found)
+        by_vector, by_piece, by_bias = map(torch.from_numpy, (*found, bias_slopes))
+        return by_vector, by_piece.T, by_bias, None, None, None, None
