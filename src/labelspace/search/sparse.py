@@ -28,6 +28,10 @@ from labelspace.topk import TopK
 _FEW_ROWS = 8
 # Products of rows and keys that are held at a time.
 _NUMBERS_AT_ONCE = 1 << 24
+# A list is long that has one key of so many; all long ones together may have so many numbers for
+# each that lists have.
+_LONG = 8
+_IN_FULL = 2
 
 
 class SparseIndex(Storable):
@@ -62,6 +66,8 @@ class SparseIndex(Storable):
     }
 
     dense: NDArray[np.float32] | None = None
+    # Made from ``inverted`` when first asked for: see ``long_lists``.
+    _long_lists: tuple[csr_matrix, NDArray[np.int32], NDArray[np.float32]] | None = None
 
     def __init__(
         self,
@@ -150,6 +156,31 @@ class SparseIndex(Storable):
         longer[ids] = offsets
         self.offsets = longer
 
+    def long_lists(self, nothing: float = 0.0) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Return the lists that have many of the keys as rows with a number for each key.
+
+        Such a row is added up in one go, which is quicker than key by key. The first array tells
+        where the row of each feature is, -1 for none; keys that a list lacks have ``nothing``.
+
+        >>> index = SparseIndex(csr_matrix([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]))
+        >>> index.long_lists()[1].tolist()
+        [[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]]
+        """
+        lists, made = self.inverted, self._long_lists
+        if made is None or made[0] is not lists:
+            lengths = np.diff(lists.indptr)
+            longest = np.argsort(-lengths, kind="stable")[
+                : _IN_FULL * lists.nnz // max(self.n_keys, 1)
+            ]
+            chosen = np.sort(longest[_LONG * lengths[longest] > self.n_keys])
+            places = np.full(len(lengths), -1, dtype=np.int32)
+            places[chosen] = np.arange(chosen.size)
+            rows = np.full((chosen.size, self.n_keys), nothing, dtype=np.float32)
+            some = csr_matrix(lists[chosen])
+            rows[np.repeat(np.arange(chosen.size), np.diff(some.indptr)), some.indices] = some.data
+            made = self._long_lists = lists, places, rows
+        return made[1:]
+
     def search(self, X: csr_matrix, k: int) -> TopK:
         """Return the ``k`` keys (all, if fewer) of largest inner product, best first.
 
@@ -193,6 +224,7 @@ class SparseIndex(Storable):
 
     def _to_state(self) -> dict[str, Any]:
         state = super()._to_state()
+        state.pop("_long_lists", None)
         if self.dense is not None:
             state["dense"] = self.dense.astype(np.float16)
         return state

@@ -50,11 +50,13 @@ def neighbors():
 
 def gathered(given, neighbors, n_by_margin: int, X=None, votes=None, names=None) -> Candidates:
     rows, W, biases, Z, centroids, voted = given
+    near, Y = neighbors
     return gather_candidates(
         rows if X is None else X,
         Z,
         voted if votes is None else votes,
-        *neighbors,
+        near,
+        near.count_votes(Y, 4)[1],
         SparseIndex(W, biases),
         LabelCentroids(centroids),
         names,

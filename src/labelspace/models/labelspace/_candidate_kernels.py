@@ -4,49 +4,54 @@ from __future__ import annotations
 
 import numpy as np
 
-from labelspace._topk_kernels import insert
+from labelspace._topk_kernels import insert, keep_largest, kth_largest, write_heights
 from labelspace.compiling import njit
+
+UNTOUCHED = np.float32(-0.0)
+UNTOUCHED_BITS = NO_HEIGHT = np.int32(-0x80000000)
+GROUP = 16
+MANY = 4
 
 
 @njit(cache=True, nogil=True)
 def gather(
-    indptr, indices, data, Z, voted, votes, weight_ptr, weight_labels, weights, biases, row_ptr,
-    row_features, row_weights, vectors, scales, named, start, n_by_margin, labels, margins, shares,
-    cosines,
+    indptr, indices, data, Z, voted, votes, lists, biases, row_ptr, row_features, row_weights,
+    vectors, scales, named, start, n_by_margin, labels, margins, shares, cosines,
 ):  # fmt: skip
     """Fill in labels voted for, those named, then those of the largest margins; and their figures.
 
-    ``named`` are labels, -1 for none, that may be voted for as well. ``start`` has what is to be
-    added to the margins of all labels, or no columns. Where lists of weights by feature are cut,
-    ``row_ptr`` and so on have all weights, by label; they are empty elsewhere.
+    ``named`` are labels, -1 for none, that may be voted for as well. ``lists`` are the weights by
+    feature: pointers, labels and weights of a matrix, where to find the long lists in full (-1 for
+    others), and these. ``start`` has what is to be added to the margins of all labels, or no
+    columns. Where lists are cut, ``row_ptr`` and so on have all weights, by label; they are empty
+    elsewhere.
     """
     n_labels = biases.shape[0]
     is_cut = row_ptr.shape[0] > 1
-    sums = np.zeros(n_labels, dtype=np.float32)
+    # What no weight was added to is told by the sign of its zero.
+    sums = np.full(n_labels, UNTOUCHED, dtype=np.float32)
     touched = np.empty(n_labels, dtype=np.int32)
-    is_touched = np.zeros(n_labels, dtype=np.bool_)
-    values = np.zeros(weight_ptr.shape[0] - 1 if is_cut else 0, dtype=np.float32)
+    every = np.arange(n_labels).astype(np.int32)
+    room = (
+        np.empty(n_labels, dtype=np.float32),
+        np.empty(n_labels, dtype=np.int32),
+        np.empty(n_labels, dtype=np.int32),
+        np.empty(n_labels, dtype=np.float32),
+        np.empty(n_labels, dtype=np.int32),
+        np.empty(n_labels, dtype=np.int64),
+    )
+    values = np.zeros(lists[0].shape[0] - 1 if is_cut else 0, dtype=np.float32)
     n_kept = 3 * n_by_margin if is_cut else n_by_margin  # sums of cut lists are not the last word
     best = np.empty(n_kept, dtype=np.int64)
     best_margins = np.empty(n_kept, dtype=np.float32)
     for row in range(indptr.shape[0] - 1):
-        n_touched = 0
-        for label in range(start.shape[1]):
-            is_touched[label] = True
-            touched[label] = label
-            sums[label] = start[row, label]
-        n_touched += start.shape[1]
-        for entry in range(indptr[row], indptr[row + 1]):
-            value = data[entry]
-            if is_cut:
-                values[indices[entry]] = value
-            for at in range(weight_ptr[indices[entry]], weight_ptr[indices[entry] + 1]):
-                label = weight_labels[at]
-                if not is_touched[label]:
-                    is_touched[label] = True
-                    touched[n_touched] = label
-                    n_touched += 1
-                sums[label] += value * weights[at]
+        features, amounts = indices[indptr[row] : indptr[row + 1]], data[indptr[row] :]
+        if start.shape[1]:
+            sums[:] = start[row] + np.float32(0.0)
+        n_touched = _add_up(features, amounts, lists, start.shape[1] > 0, sums, touched)
+        if is_cut:
+            for entry in range(features.shape[0]):
+                values[features[entry]] = amounts[entry]
         filled = 0
         for at in range(voted.shape[1]):
             label = voted[row, at]
@@ -55,8 +60,6 @@ def gather(
             labels[row, filled] = label
             shares[row, filled] = votes[row, at]
             filled += 1
-            # Already a candidate: not to be found again among the highest margins.
-            is_touched[label] = False
         n_voted = filled
         for at in range(named.shape[1]):
             label = named[row, at]
@@ -68,23 +71,21 @@ def gather(
             if is_new:
                 labels[row, filled] = label
                 filled += 1
-                is_touched[label] = False
         for at in range(filled):
             label = labels[row, at]
             if is_cut:
                 margins[row, at] = _margin(label, values, row_ptr, row_features, row_weights)
             else:
-                margins[row, at] = sums[label]
+                margins[row, at] = sums[label] + np.float32(0.0)
             margins[row, at] += biases[label]
-        n_best = 0
-        for at in range(n_touched):
-            label = touched[at]
-            if is_touched[label]:
-                margin = sums[label] + biases[label]
-                if n_best < n_kept or margin >= best_margins[n_kept - 1]:
-                    n_best = insert(best, best_margins, n_best, np.int64(label), margin)
-            is_touched[label] = False
-            sums[label] = 0.0
+            # Already a candidate: not to be found again among the highest margins.
+            sums[label] = UNTOUCHED
+        met = touched[:n_touched] if n_touched < n_labels else every
+        n_best = _largest(met, sums, biases, room, best, best_margins)
+        if n_touched < n_labels:
+            sums[met] = UNTOUCHED
+        else:
+            sums[:] = UNTOUCHED
         if is_cut:
             n_sure = 0
             for at in range(n_best):
@@ -99,8 +100,8 @@ def gather(
                     margin,
                 )
             filled += n_sure
-            for entry in range(indptr[row], indptr[row + 1]):
-                values[indices[entry]] = 0.0
+            for entry in range(features.shape[0]):
+                values[features[entry]] = 0.0
         else:
             for at in range(n_best):
                 labels[row, filled] = best[at]
@@ -108,6 +109,83 @@ def gather(
                 filled += 1
         for at in range(filled):
             cosines[row, at] = _cosine(Z[row], vectors[labels[row, at]], scales[labels[row, at]])
+
+
+@njit(cache=True, nogil=True)
+def _add_up(features, amounts, lists, all_touched, sums, touched):
+    """Add up weights by label; return to how many, and write to which unless these are all.
+
+    Where weights are not much fewer than labels, it is quicker to look at all labels afterwards
+    than to note each that is met.
+    """
+    weight_ptr, weight_labels, weights, places, in_full = lists
+    n_weights = 0
+    for entry in range(features.shape[0]):
+        n_weights += weight_ptr[features[entry] + 1] - weight_ptr[features[entry]]
+    if all_touched or MANY * n_weights > sums.shape[0]:
+        for entry in range(features.shape[0]):
+            value, feature = amounts[entry], features[entry]
+            if value > 0.0 and places[feature] >= 0:
+                own = in_full[places[feature]]
+                for label in range(sums.shape[0]):
+                    sums[label] += value * own[label]
+            else:
+                for at in range(weight_ptr[feature], weight_ptr[feature + 1]):
+                    sums[weight_labels[at]] += value * weights[at]
+        return sums.shape[0]
+    bits = sums.view(np.int32)
+    n_touched = 0
+    for entry in range(features.shape[0]):
+        value = amounts[entry]
+        for at in range(weight_ptr[features[entry]], weight_ptr[features[entry] + 1]):
+            label = weight_labels[at]
+            if bits[label] == UNTOUCHED_BITS:
+                touched[n_touched] = label
+                n_touched += 1
+            sums[label] += value * weights[at]
+    return n_touched
+
+
+@njit(cache=True, nogil=True)
+def _largest(labels, sums, biases, room, best, best_margins):
+    """Write the largest margins of labels that were added to, in order; return how many.
+
+    The smallest of as many groups' maxima as are wanted is a bound for all of these.
+    """
+    margins, heights, maxima, large, large_labels, kept = room
+    n, k = labels.shape[0], best.shape[0]
+    if n == sums.shape[0]:  # all, in order
+        for at in range(n):
+            margins[at] = sums[at] + biases[at]
+        write_heights(margins[:n], heights[:n])
+        bits = sums.view(np.int32)
+        for at in range(n):
+            heights[at] = heights[at] if bits[at] != UNTOUCHED_BITS else NO_HEIGHT
+    else:
+        for at in range(n):
+            margins[at] = sums[labels[at]] + biases[labels[at]]
+        write_heights(margins[:n], heights[:n])
+        bits = sums.view(np.int32)
+        for at in range(n):
+            heights[at] = heights[at] if bits[labels[at]] != UNTOUCHED_BITS else NO_HEIGHT
+    n_groups = (n + GROUP - 1) // GROUP
+    maxima[:n_groups] = NO_HEIGHT
+    for first in range(0, n, max(n_groups, 1)):
+        some = heights[first : min(first + n_groups, n)]
+        for group in range(some.shape[0]):
+            maxima[group] = some[group] if some[group] > maxima[group] else maxima[group]
+    least = np.int32(NO_HEIGHT + 1)
+    if n_groups > k:
+        least = max(least, kth_largest(maxima[:n_groups], k))
+    n_large = 0
+    for group in range(n_groups):
+        if maxima[group] >= least:
+            for at in range(group, n, n_groups):
+                if heights[at] >= least:
+                    large[n_large], large_labels[n_large] = margins[at], labels[at]
+                    n_large += 1
+    keep_largest(large[:n_large], large_labels, heights, kept, best, best_margins)
+    return min(n_large, k)
 
 
 @njit(cache=True, nogil=True)
@@ -127,21 +205,83 @@ def _cosine(vector, key, scale):
 
 
 @njit(cache=True, nogil=True)
-def support(ids, cosines, weights, label_ptr, label_indices, n_labels, labels, nearest, n_voters):
+def n_votes(ids, label_ptr):
+    """Return how many labels neighbours have together, however often the same."""
+    n = 0
+    for row in range(ids.shape[0]):
+        for voter in range(ids.shape[1]):
+            if ids[row, voter] >= 0:
+                n += label_ptr[ids[row, voter] + 1] - label_ptr[ids[row, voter]]
+    return n
+
+
+@njit(cache=True, nogil=True)
+def count_votes(ids, cosines, weights, label_ptr, label_indices, n_labels, voted, votes, met):
+    """Write the labels with most votes, and who votes for each label that is voted for at all.
+
+    ``met`` has arrays to be filled: where the labels of each row begin, then the labels, how near
+    the nearest voter of each is and how many it has.
+    """
+    starts, met_labels, met_nearest, met_counts = met
+    sums, nearest, counts = np.zeros((3, n_labels), dtype=np.float32)
+    values = np.empty(n_labels, dtype=np.float32)
+    heights = np.empty(n_labels, dtype=np.int32)
+    kept = np.empty(n_labels, dtype=np.int64)
+    filled = 0
+    for row in range(ids.shape[0]):
+        first = filled
+        for voter in range(ids.shape[1]):
+            number, weight = ids[row, voter], weights[row, voter]
+            if number < 0 or weight <= 0.0:
+                continue
+            cosine = cosines[row, voter]
+            for entry in range(label_ptr[number], label_ptr[number + 1]):
+                label = label_indices[entry]
+                if counts[label] == 0.0:
+                    met_labels[filled] = label
+                    filled += 1
+                sums[label] += weight
+                counts[label] += np.float32(1.0)
+                nearest[label] = max(nearest[label], cosine)
+        n = filled - first
+        for at in range(n):
+            label = met_labels[first + at]
+            values[at] = sums[label]
+            met_nearest[first + at] = nearest[label]
+            met_counts[first + at] = counts[label]
+            sums[label] = nearest[label] = counts[label] = 0.0
+        keep_largest(values[:n], met_labels[first:filled], heights, kept, voted[row], votes[row])
+        starts[row + 1] = filled
+
+
+@njit(cache=True, nogil=True)
+def support(met, n_labels, labels, nearest, n_voters):
     """Find for each candidate how near its nearest voter is, and how many vote for it."""
+    starts, met_labels, met_nearest, met_counts = met
     place = np.full(n_labels, -1, dtype=np.int32)
     for row in range(labels.shape[0]):
+        for at in range(starts[row], starts[row + 1]):
+            place[met_labels[at]] = at
         for at in range(labels.shape[1]):
-            if labels[row, at] >= 0:
-                place[labels[row, at]] = at
-        for voter in range(ids.shape[1]):
-            if ids[row, voter] < 0 or weights[row, voter] <= 0.0:
-                continue
-            for entry in range(label_ptr[ids[row, voter]], label_ptr[ids[row, voter] + 1]):
-                at = place[label_indices[entry]]
-                if at >= 0:
-                    nearest[row, at] = max(nearest[row, at], cosines[row, voter])
-                    n_voters[row, at] += 1
-        for at in range(labels.shape[1]):
-            if labels[row, at] >= 0:
-                place[labels[row, at]] = -1
+            label = labels[row, at]
+            if label >= 0 and place[label] >= 0:
+                nearest[row, at] = met_nearest[place[label]]
+                n_voters[row, at] = met_counts[place[label]]
+        for at in range(starts[row], starts[row + 1]):
+            place[met_labels[at]] = -1
+
+
+@njit(cache=True, nogil=True)
+def nearest_voters(cosines, weights, ranked):
+    """Write the largest cosines of each row, in order; what is not heard counts as zero."""
+    for row in range(ranked.shape[0]):
+        own = ranked[row]
+        own[:] = -np.inf
+        for voter in range(cosines.shape[1]):
+            cosine = cosines[row, voter] if weights[row, voter] > 0.0 else np.float32(0.0)
+            if cosine > own[own.shape[0] - 1]:
+                place = own.shape[0] - 1
+                while place > 0 and own[place - 1] < cosine:
+                    own[place] = own[place - 1]
+                    place -= 1
+                own[place] = cosine

@@ -117,15 +117,19 @@ def describe(
         largest_share = max(largest_share, shares[at])
         n_positive += margins[at] > 0.0
         n_short += 1
+    rivals = np.empty((4, n_short), dtype=np.float32)
     for number in range(n_short):
         at = places[number]
-        by_margin = by_share = by_cosine = by_name = 0
-        for other in range(n_short):
-            rival = places[other]
-            by_margin += margins[rival] > margins[at]
-            by_share += shares[rival] > shares[at]
-            by_cosine += cosines[rival] > cosines[at]
-            by_name += names[rival, 1] > names[at, 1]
+        rivals[0, number] = margins[at]
+        rivals[1, number] = shares[at]
+        rivals[2, number] = cosines[at]
+        rivals[3, number] = names[at, 1]
+    for number in range(n_short):
+        at = places[number]
+        by_margin = _n_larger(rivals[0], number)
+        by_share = _n_larger(rivals[1], number)
+        by_cosine = _n_larger(rivals[2], number)
+        by_name = _n_larger(rivals[3], number)
         one = described[number]
         one[0] = margins[at]
         one[1] = np.log(shares[at] + np.float32(1e-3))
@@ -151,6 +155,14 @@ def describe(
         for figure in range(vectors.shape[1]):
             one[FIRST_VECTOR + figure] = vectors[at, figure]
     return n_short
+
+
+@njit(cache=True, nogil=True)
+def _n_larger(values, number):
+    n_larger = np.int32(0)
+    for other in range(values.shape[0]):
+        n_larger = np.int32(n_larger + np.int32(values[other] > values[number]))
+    return n_larger
 
 
 @njit(cache=True, nogil=True)

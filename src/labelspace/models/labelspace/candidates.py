@@ -123,21 +123,49 @@ class Neighbors(NamedTuple):
     @property
     def nearness(self) -> NDArray[np.float32]:
         """The cosine of the nearest, and the means of five and of twenty: (n, 3)."""
-        heard = np.where(self.weights > 0, self.found.products, 0.0)
+        cosines, weights = self.found.products, self.weights
         if self.complete is not None:
-            heard = np.where(self.complete, heard, 0.0)
-        if not heard.shape[1]:
-            return np.zeros((len(heard), 3), dtype=np.float32)
-        ranked = -np.sort(-heard, axis=1)
+            weights = np.where(self.complete, weights, np.float32(0.0))
+        if not cosines.shape[1]:
+            return np.zeros((len(cosines), 3), dtype=np.float32)
+        ranked = np.empty((len(cosines), min(20, cosines.shape[1])), dtype=np.float32)
+        kernels.nearest_voters(cosines, weights, ranked)
         return np.column_stack([ranked[:, :n].mean(axis=1) for n in (1, 5, 20)])
 
-    def support(
-        self, Y: csr_matrix, labels: NDArray[np.int64]
+    def count_votes(self, Y: csr_matrix, k: int) -> tuple[TopK, Support]:
+        """Return the ``k`` labels with most votes, and who votes for any; ``Y`` has their labels.
+
+        It is ``voting.count_votes`` that notes the voters as well.
+        """
+        most = kernels.n_votes(self.found.ids, Y.indptr)
+        starts = np.zeros(len(self.weights) + 1, dtype=np.int64)
+        figures = np.empty(most, np.int32), np.empty(most, np.float32), np.empty(most, np.float32)
+        support = Support(starts, *figures)
+        top = TopK.empty(len(self.weights), k)
+        found = self.found.ids, self.found.products, self.weights
+        known = Y.indptr, Y.indices, Y.shape[1]
+        kernels.count_votes(*found, *known, top.labels, top.scores, tuple(support))
+        return top, support
+
+
+class Support(NamedTuple):
+    """Labels that are voted for, row after row, and their voters.
+
+    The labels of row i are those from ``starts[i]`` to ``starts[i + 1]``; ``nearest`` is how near
+    the nearest voter of each is, ``n_voters`` how many it has.
+    """
+
+    starts: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    nearest: NDArray[np.float32]
+    n_voters: NDArray[np.float32]
+
+    def of(
+        self, labels: NDArray[np.int64], n_labels: int
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return how near each candidate's nearest voter is, and how many vote for it."""
         nearest, n_voters = np.zeros((2, *labels.shape), dtype=np.float32)
-        found = self.found.ids, self.found.products, self.weights
-        kernels.support(*found, Y.indptr, Y.indices, Y.shape[1], labels, nearest, n_voters)
+        kernels.support(tuple(self), n_labels, labels, nearest, n_voters)
         return nearest, n_voters
 
 
@@ -146,7 +174,7 @@ def gather_candidates(
     Z: NDArray[np.float32],
     votes: TopK,
     neighbors: Neighbors,
-    Y: csr_matrix,
+    support: Support,
     classifiers: SparseIndex,
     centroids: LabelCentroids,
     names: NameIndex | None,
@@ -163,8 +191,8 @@ def gather_candidates(
         The rows, and their unit vectors.
     votes : TopK
         Labels that neighbours vote for, with their shares.
-    neighbors, Y : Neighbors, csr_matrix
-        Who votes, and the labels of all training rows.
+    neighbors, support : Neighbors, Support
+        Who votes, and for which labels.
     names : NameIndex, optional
         What labels are called.
     space : VectorSpace, optional
@@ -179,7 +207,7 @@ def gather_candidates(
         named = space.proposed(queries, named)
     filled = _filled(X, Z, votes, named, classifiers, centroids, n_by_margin)
     labels = filled[0]
-    nearest, n_voters = neighbors.support(Y, labels)
+    nearest, n_voters = support.of(labels, classifiers.n_keys)
     of_rows = np.column_stack((neighbors.nearness, np.diff(X.indptr))).astype(np.float32)
     figures: NDArray[np.float32] = np.zeros((*labels.shape, N_FIGURES), dtype=np.float32)
     if names is not None:
@@ -203,8 +231,9 @@ def _filled(
     shape = (X.shape[0], votes.k + named.shape[1] + min(n_by_margin, classifiers.n_keys))
     labels = np.full(shape, -1, dtype=np.int64)
     margins, shares, cosines = np.zeros((3, *shape), dtype=np.float32)
-    lists = classifiers.inverted.indptr, classifiers.inverted.indices, classifiers.inverted.data
-    of_labels = *lists, classifiers.offsets, *_by_label(classifiers)
+    lists = classifiers.inverted
+    by_feature = lists.indptr, lists.indices, lists.data, *classifiers.long_lists(-0.0)
+    of_labels = by_feature, classifiers.offsets, *_by_label(classifiers)
     where = centroids.vectors, centroids.scales
     for rows, words, start in _by_dense(X, classifiers):
         kernels.gather(

@@ -54,17 +54,17 @@ class LabelEvidence:
         weights = neighbor_weights(found, told.vote_gamma, own, groups)
         if self.partial is not None:
             weights = self.partial.silenced(found.ids, weights)
-        votes = count_votes(found.ids, weights, self.Y, min(told.n_voted, self.Y.shape[1]))
-        complete = None
+        complete = None if self.partial is None else ~self.partial.are_among(found.ids)
+        neighbors = Neighbors(found, weights, complete)
+        votes, support = neighbors.count_votes(self.Y, min(told.n_voted, self.Y.shape[1]))
         if self.partial is not None:
             votes = self.partial.shares(votes, found.ids, weights)
-            complete = ~self.partial.are_among(found.ids)
         return gather_candidates(
             X,
             Z,
             votes,
-            Neighbors(found, weights, complete),
-            self.Y,
+            neighbors,
+            support,
             self.classifiers,
             self.centroids,
             self.names,
