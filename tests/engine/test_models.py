@@ -30,6 +30,18 @@ def test_threads_and_blocks_give_the_same_bytes(name, tmp_path) -> None:
     assert blocks == alone
 
 
+@pytest.mark.parametrize("name", ["dxml", "glas"])
+def test_networks_are_blocks_each_and_give_the_same_bytes(name, tmp_path) -> None:
+    pytest.importorskip("torch", reason="needs the extra deep")
+    X, Y = planted_corpus(120)
+    how = {"n_learners": 2, "n_epochs": 1, "n_threads": 1}
+    alone = bytes_of(small(models.find(name), **how).fit(X, Y), tmp_path / "alone")
+    with engine.using("threads", n_workers=2) as used:
+        blocks = bytes_of(small(models.find(name), **how).fit(X, Y), tmp_path / "blocks")
+    assert [line["stage"] for line in used.log].count("training networks") == 2
+    assert blocks == alone
+
+
 @pytest.mark.parametrize("exact", [True, False])
 def test_processes_give_the_same_bytes(exact, tmp_path) -> None:
     X, Y = planted_corpus()

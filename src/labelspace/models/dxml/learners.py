@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 from labelspace.deep.history import History
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.ensemble import with_constant
+from labelspace.graph.cooccurrence import label_graph
 from labelspace.graph.label_knn import label_knn
 from labelspace.models.dxml.graph_embedding import graph_embedding
 from labelspace.models.dxml.settings import DXMLSettings
@@ -113,6 +114,19 @@ class NetworkTraining:
             storage=self.settings.storage,
             seed=seed,
         )
+
+
+def train_network(inputs: dict[str, Any], seed: int) -> tuple[DXMLLearner, History]:
+    """Learn one of several networks: what a worker of an engine does."""
+    told: DXMLSettings = inputs["settings"]
+    given = inputs["graph"]
+
+    def graph(Y: csr_matrix) -> csr_matrix:
+        return label_graph(Y, told.edges) if given is None else given
+
+    training = NetworkTraining(told, graph, device=inputs["device"], n_threads=1)
+    rows = inputs["X"], inputs["Y"], inputs["held_out"], inputs["voters"]
+    return training.learner(*rows, seed)
 
 
 def _train(task: DXMLTask, settings: DeepSettings) -> History:

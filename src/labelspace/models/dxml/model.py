@@ -14,16 +14,16 @@ together. ``preset="paper"`` is the original.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
-from labelspace import progress, threads
+from labelspace import engine, progress, threads
 from labelspace.base import LabelRanker
 from labelspace.deep.requirements import check_network
 from labelspace.ensemble import search_all
@@ -31,13 +31,16 @@ from labelspace.graph.cooccurrence import label_graph
 from labelspace.labels import with_rows
 from labelspace.models.dxml.choose_neighbors import N_NEIGHBORS, choose_neighbors
 from labelspace.models.dxml.hierarchy import hierarchy_graph
-from labelspace.models.dxml.learners import NetworkTraining
+from labelspace.models.dxml.learners import DXMLLearner, NetworkTraining, train_network
 from labelspace.models.dxml.settings import LITTLE_WORK, SMALL, TINY, DXMLSettings
 from labelspace.parameters import FLAG, one_of
 from labelspace.search.result import SearchResult
 from labelspace.selection import hold_out, usable_rows
 from labelspace.store import schema
 from labelspace.voting import Votes, VotingRanker
+
+if TYPE_CHECKING:
+    from labelspace.deep.history import History
 
 # Rows to choose by how many neighbours vote; with few rows none can be spared.
 _HELD_OUT = (1000, 4000)
@@ -183,13 +186,29 @@ class DXML(VotingRanker):
                 self.learners_ = [learner]
                 self._choose_votes(X, held_out)
                 held_out = held_out[:0]
-            self.learners_ = []
-            for seed in progress.track(seeds, "Training networks"):
-                learner, self.history_ = training.learner(X, Y, held_out, usable, seed)
-                self.learners_.append(learner)
+            trained = self._networks(training, (X, Y, held_out, usable), seeds)
+            self.learners_ = [learner for learner, _ in trained]
+            self.history_ = trained[-1][1]
             if held_out.size:
                 self._choose_votes(X, held_out)
         self.settings_ = self.settings_.with_usual_votes()
+
+    def _networks(
+        self, training: NetworkTraining, rows: tuple[Any, ...], seeds: Sequence[int]
+    ) -> list[tuple[DXMLLearner, History]]:
+        """Return a network for each seed, one after another or each by a worker of an engine."""
+        X, Y, held_out, voters = rows
+        if engine.is_active():
+            inputs = {"X": X, "Y": Y, "held_out": held_out, "voters": voters}
+            inputs |= {"settings": training.settings, "device": training.device}
+            inputs["graph"] = None if self.hierarchy is None else self._label_graph(Y)
+            return engine.run_blocks(
+                train_network, inputs, seeds, "training networks", may_lose=True
+            )
+        return [
+            training.learner(X, Y, held_out, voters, seed)
+            for seed in progress.track(seeds, "Training networks")
+        ]
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         X = self.rows_.encode(X)

@@ -25,7 +25,7 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from labelspace import metrics
+from labelspace import engine, metrics
 from labelspace.base import LabelRanker
 from labelspace.deep import checkpoints
 from labelspace.deep.requirements import check_network
@@ -34,7 +34,7 @@ from labelspace.encoders.unit_rows import UnitRows
 from labelspace.graph.cooccurrence import cooccurrence, similarity
 from labelspace.linear.label_ridge import refitted_label_ridge
 from labelspace.models.glas.concatenated import columns_in_use, columns_of
-from labelspace.models.glas.joint_embedding import JointEmbedding
+from labelspace.models.glas.joint_embedding import JointEmbedding, LearnedNetwork
 from labelspace.models.glas.settings import GLaSSettings
 from labelspace.parameters import FLAG, one_of
 from labelspace.selection import split_rows
@@ -43,6 +43,7 @@ from labelspace.threads import in_blocks
 from labelspace.topk import NO_LABEL, TopK
 
 if TYPE_CHECKING:
+    from labelspace.deep.history import History
     from labelspace.models.glas.task import GLaSTask
 
 # Settings that are parameters too.
@@ -164,8 +165,6 @@ class GLaS(LabelRanker):
         check_network(self)
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        from labelspace.deep.loop import train
-
         self.settings_: GLaSSettings = self._resolved(X, Y)
         chosen = self.settings_
         seed = int(check_random_state(self.random_state).randint(1 << 31))
@@ -182,21 +181,23 @@ class GLaS(LabelRanker):
             X = columns_of(X, columns)
         measured = (X[held_out], Y[held_out]) if held_out.size else None
         X, Y = X[learned], Y[learned]
-        training = chosen.training(seed, checkpoint=self.checkpoint)
-        networks, histories = [], []
-        for number in range(chosen.n_learners):
-            task = self._task(X, Y, chosen, seed + number, held_out=measured)
-            histories.append(train(task, learned.size, training.of_part(number)))
-            networks.append(task.exported(chosen.storage))
-            del task  # which is as large as what is kept of it
-        self.history_ = histories[0]
+        inputs = {"X": X, "Y": Y, "held_out": measured, "seed": seed, "settings": chosen}
+        inputs |= {"device": self.device, "checkpoint": self.checkpoint}
+        numbers = range(chosen.n_learners)
+        if engine.is_active():
+            inputs["checkpoint"] = None  # a block that is there is one
+            trained = engine.run_blocks(train_network, inputs, numbers, "training networks")
+        else:
+            trained = [train_network(inputs, number) for number in numbers]
+        networks = [LearnedNetwork(*network) for network, _ in trained]
+        self.history_ = trained[0][1]
         if self.checkpoint:
             checkpoints.remove(self.checkpoint)
         linear = self._linear_map(X, Y, seed)
         self.embedding_ = JointEmbedding.of_networks(
             networks, labels, linear, chosen.linear_scale, columns, n_features
         )
-        del networks, linear  # which are as large as the index that is made now
+        del networks, linear, trained  # which are as large as the index that is made now
         self.embedding_.estimate_statistics(X, Y)
         self._build_index()
 
@@ -248,14 +249,7 @@ class GLaS(LabelRanker):
     def _task(
         self, X: csr_matrix, Y: csr_matrix, settings: GLaSSettings, seed: int, **more: Any
     ) -> GLaSTask:
-        from labelspace.deep.loop import device_of
-        from labelspace.models.glas.task import GLaSTask
-
-        likeness = None
-        if settings.uses_likeness:
-            likeness = similarity(cooccurrence(Y), Y.shape[0], settings.similarity)
-        device = device_of(self.device)
-        return GLaSTask(X, Y, settings, likeness=likeness, seed=seed, device=device, **more)
+        return _task_of(self.device, X, Y, settings, seed, **more)
 
     def _linear_map(
         self, X: csr_matrix, Y: csr_matrix, seed: int
@@ -265,3 +259,28 @@ class GLaS(LabelRanker):
             return None
         W, mean, V = refitted_label_ridge(X, Y, dim, seed=seed, n_threads=self.n_threads)
         return NetworkEncoder(W, mean, [], storage=self.settings_.storage), V
+
+
+def train_network(
+    inputs: dict[str, Any], number: int
+) -> tuple[LearnedNetwork | tuple[Any, ...], History]:
+    """Learn one of the networks, which differ in their random start: what a worker may do."""
+    from labelspace.deep.loop import train
+
+    X, Y, settings, seed = inputs["X"], inputs["Y"], inputs["settings"], inputs["seed"]
+    task = _task_of(inputs["device"], X, Y, settings, seed + number, held_out=inputs["held_out"])
+    training = settings.training(seed, checkpoint=inputs["checkpoint"])
+    history = train(task, X.shape[0], training.of_part(number))
+    return task.exported(settings.storage), history
+
+
+def _task_of(
+    device: str, X: csr_matrix, Y: csr_matrix, settings: GLaSSettings, seed: int, **more: Any
+) -> GLaSTask:
+    from labelspace.deep.loop import device_of
+    from labelspace.models.glas.task import GLaSTask
+
+    likeness = None
+    if settings.uses_likeness:
+        likeness = similarity(cooccurrence(Y), Y.shape[0], settings.similarity)
+    return GLaSTask(X, Y, settings, likeness=likeness, seed=seed, device=device_of(device), **more)
