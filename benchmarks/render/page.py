@@ -29,7 +29,16 @@ from benchmarks.results import Line, latest
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 METHODS = ROOT / "docs" / "methods"
-OF_METHODS = ("label-compression", "leml", "robustxml", "sleec", "wsabie")
+OF_METHODS = (
+    "label-compression",
+    "leml",
+    "parabel",
+    "robustxml",
+    "row-trees",
+    "sleec",
+    "sparse-margins",
+    "wsabie",
+)
 """Pages of methods that have a block of figures."""
 PAGES = (PAGE, ROOT / "README.md", *(METHODS / f"{name}.md" for name in ("index", *OF_METHODS)))
 BLOCK = re.compile(

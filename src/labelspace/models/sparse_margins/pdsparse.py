@@ -42,9 +42,9 @@ class PDSparse(SparseClassifiers):
         Whether each label of a row is to stand above all others, or the worst pair of a row's
         label and another counts alone: each (worst).
     C : float, optional
-        Weight of the training error: 2 (1).
+        Weight of the training error: 1 (1).
     shrink : float, optional
-        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.2 (0.1). Larger makes smaller models.
+        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.1 (0.1). Larger makes smaller models.
     idf : bool or "auto", default="auto"
         Whether features are weighted by inverse document frequency; "auto" does so where all are
         whole numbers: 0-1 features or counts.

@@ -77,9 +77,9 @@ class PDSparseSettings(Settings):
         Whether each label of a row is to stand above all others, or the worst pair counts alone:
         each (worst).
     C : float
-        Weight of the training error: 2 (1).
+        Weight of the training error: 1 (1).
     shrink : float
-        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.2 (0.1).
+        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.1 (0.1).
     tol : float
         Learning ends when the α move by this share of their sum: 0.01 (0.001).
     max_searches : int
@@ -87,18 +87,18 @@ class PDSparseSettings(Settings):
     max_passes : int
         Passes over the rows after each search: 2 (1).
     n_joining : int
-        Labels that join the active ones of a row in a search at most: 10 (1).
+        Labels that join the active ones of a row in a search at most: 5 (1).
     normalize : bool
         Whether rows are scaled to length one: True.
     """
 
     loss: str = "each"
-    C: float = 2.0
-    shrink: float = 0.2
+    C: float = 1.0
+    shrink: float = 0.1
     tol: float = 0.01
     max_searches: int = 10
     max_passes: int = 2
-    n_joining: int = 10
+    n_joining: int = 5
     normalize: bool = True
 
     rules: ClassVar[Rules] = {
@@ -117,7 +117,7 @@ class PDSparseSettings(Settings):
     def for_corpus(cls, preset: str, shape: CorpusShape) -> PDSparseSettings:
         """Return the settings of a preset, which are the same for all corpora."""
         if preset == "paper":
-            return cls("worst", 1.0, 0.1, 0.001, max_searches=20, max_passes=1, n_joining=1)
+            return cls("worst", tol=0.001, max_searches=20, max_passes=1, n_joining=1)
         return cls()
 
 
