@@ -22,63 +22,70 @@ def boost(columns, n_bins, rows, is_true, logits, rate, l2, fewest, splits, cuts
     """
     n_trees, depth = splits.shape
     n = columns.shape[1]
-    slopes = np.empty(n)
-    curvatures = np.empty(n)
     leaf_of = np.empty(n, dtype=np.int32)
     drawn = np.empty(n, dtype=np.int64)
+    # What a tree is grown on, without the rest: it is gone through for each feature and level.
+    slopes = np.empty(n)
+    curvatures = np.empty(n)
+    leaves = np.empty(n, dtype=np.int32)
+    bins = np.empty(columns.shape, dtype=np.uint8)
     for tree in range(n_trees):
         n_drawn = 0
         for at in range(n):
             state = next_state(next_state(seeded(1, rows[at], tree + 1)))
             if below(state, 2) == 0:
                 p = 1.0 / (1.0 + np.exp(-logits[at]))
-                slopes[at] = p - is_true[at]
-                curvatures[at] = max(p * (1.0 - p), SMALLEST_CURVATURE)
+                slopes[n_drawn] = p - is_true[at]
+                curvatures[n_drawn] = max(p * (1.0 - p), SMALLEST_CURVATURE)
                 drawn[n_drawn] = at
                 n_drawn += 1
+        for feature in range(columns.shape[0]):
+            for number in range(n_drawn):
+                bins[feature, number] = columns[feature, drawn[number]]
         leaf_of[:] = 0
+        leaves[:] = 0
+        some = slopes[:n_drawn], curvatures[:n_drawn], leaves[:n_drawn]
         for level in range(depth):
-            split, cut = _best_split(
-                columns, n_bins, slopes, curvatures, leaf_of, drawn[:n_drawn], 1 << level, l2,
-                fewest,
-            )  # fmt: skip
+            split, cut = _best_split(bins, n_bins, *some, 1 << level, l2, fewest)
             splits[tree, level] = split
             cuts[tree, level] = cut
-            column = columns[split]
             for at in range(n):
-                leaf_of[at] = 2 * leaf_of[at] + (1 if column[at] > cut else 0)
-        _fill_leaves(slopes, curvatures, leaf_of, drawn[:n_drawn], rate, l2, values[tree])
+                leaf_of[at] = 2 * leaf_of[at] + (1 if columns[split, at] > cut else 0)
+            for number in range(n_drawn):
+                leaves[number] = leaf_of[drawn[number]]
+        _fill_leaves(*some, rate, l2, values[tree])
         for at in range(n):
             logits[at] += values[tree, leaf_of[at]]
 
 
 @njit(cache=True, nogil=True)
-def _best_split(columns, n_bins, slopes, curvatures, leaf_of, drawn, n_leaves, l2, fewest):
+def _best_split(bins, n_bins, slopes, curvatures, leaves, n_leaves, l2, fewest):
     """Return the feature and bin that, asked in every leaf, make the loss smallest."""
     best, best_split, best_cut = -1.0, 0, NO_SPLIT
-    slope_sums = np.empty((n_leaves, NO_SPLIT + 1))
-    curvature_sums = np.empty((n_leaves, NO_SPLIT + 1))
-    for feature in range(columns.shape[0]):
+    # Slopes and curvatures beside each other, bin after bin and leaf after leaf.
+    sums = np.empty((n_leaves * (NO_SPLIT + 1), 2))
+    for feature in range(bins.shape[0]):
         last = n_bins[feature] - 1
         if last < 1:
             continue
-        slope_sums[:, : last + 1] = 0.0
-        curvature_sums[:, : last + 1] = 0.0
-        column = columns[feature]
-        for number in range(drawn.shape[0]):
-            at = drawn[number]
-            slope_sums[leaf_of[at], column[at]] += slopes[at]
-            curvature_sums[leaf_of[at], column[at]] += curvatures[at]
+        width = last + 1
+        sums[: n_leaves * width] = 0.0
+        own = bins[feature]
+        for number in range(slopes.shape[0]):
+            place = leaves[number] * width + own[number]
+            sums[place, 0] += slopes[number]
+            sums[place, 1] += curvatures[number]
         for leaf in range(n_leaves):
-            for cut in range(1, last + 1):
-                slope_sums[leaf, cut] += slope_sums[leaf, cut - 1]
-                curvature_sums[leaf, cut] += curvature_sums[leaf, cut - 1]
+            for place in range(leaf * width + 1, (leaf + 1) * width):
+                sums[place, 0] += sums[place - 1, 0]
+                sums[place, 1] += sums[place - 1, 1]
         for cut in range(last):
             gain = 0.0
             for leaf in range(n_leaves):
-                below, below_weight = slope_sums[leaf, cut], curvature_sums[leaf, cut]
-                above = slope_sums[leaf, last] - below
-                above_weight = curvature_sums[leaf, last] - below_weight
+                below = sums[leaf * width + cut, 0]
+                below_weight = sums[leaf * width + cut, 1]
+                above = sums[leaf * width + last, 0] - below
+                above_weight = sums[leaf * width + last, 1] - below_weight
                 if below_weight < fewest or above_weight < fewest:
                     both = below + above
                     gain += both * both / (below_weight + above_weight + l2)
@@ -91,14 +98,13 @@ def _best_split(columns, n_bins, slopes, curvatures, leaf_of, drawn, n_leaves, l
 
 
 @njit(cache=True, nogil=True)
-def _fill_leaves(slopes, curvatures, leaf_of, drawn, rate, l2, values):
+def _fill_leaves(slopes, curvatures, leaves, rate, l2, values):
     """Write what each leaf adds to the log odds: a Newton step, some of the way."""
     slope_sums = np.zeros(values.shape[0])
     curvature_sums = np.zeros(values.shape[0])
-    for number in range(drawn.shape[0]):
-        at = drawn[number]
-        slope_sums[leaf_of[at]] += slopes[at]
-        curvature_sums[leaf_of[at]] += curvatures[at]
+    for number in range(slopes.shape[0]):
+        slope_sums[leaves[number]] += slopes[number]
+        curvature_sums[leaves[number]] += curvatures[number]
     for leaf in range(values.shape[0]):
         values[leaf] = -rate * slope_sums[leaf] / (curvature_sums[leaf] + l2)
 
