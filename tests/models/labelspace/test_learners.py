@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from labelspace.ensemble import Learner, search_all
-from labelspace.models.labelspace.learners import find_neighbors, neighbor_weights, train_spaces
+from labelspace.models.labelspace.learners import (
+    find_neighbors,
+    held_out_rows,
+    neighbor_weights,
+    train_spaces,
+)
 from labelspace.models.labelspace.settings import LabelSpaceSettings
 from labelspace.search.result import SearchResult
 from tests.planted import planted_corpus
@@ -42,3 +48,17 @@ def test_a_row_that_lies_nowhere_has_no_neighbours() -> None:
 def test_a_row_that_finds_only_itself_has_no_votes() -> None:
     found = SearchResult(np.array([[4, -1]]), np.array([[1.0, -np.inf]], dtype=np.float32))
     assert neighbor_weights(found, 20.0, own=np.array([4])).tolist() == [[0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_held_out"), [(10, 3), (1000, 300), (5000, 1000), (20_000, 2000), (90_000, 4000)]
+)
+def test_few_rows_are_held_out_in_larger_shares(n_rows: int, n_held_out: int) -> None:
+    ones = csr_matrix(np.ones((n_rows, 1), dtype=np.float32))
+    rows = held_out_rows(ones, ones, LabelSpaceSettings(), 0, None)
+    assert rows.sum() == n_held_out
+
+
+def test_nothing_is_held_out_where_no_share_is() -> None:
+    ones = csr_matrix(np.ones((100, 1), dtype=np.float32))
+    assert not held_out_rows(ones, ones, LabelSpaceSettings(validation_fraction=0), 0, None).any()

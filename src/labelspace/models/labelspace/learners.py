@@ -28,6 +28,8 @@ from labelspace.spaces import sphere
 from labelspace.threads import train_in_parallel
 from labelspace.voting import vote_weights
 
+_MOST_HELD_OUT = 0.3  # of the rows, so that spaces and classifiers are about what they will be
+
 
 def held_out_rows(
     X: csr_matrix,
@@ -36,9 +38,15 @@ def held_out_rows(
     seed: int,
     groups: NDArray[np.int64] | None,
 ) -> NDArray[np.bool_]:
-    """Choose a tenth of the rows, or some thousands, among those with features and labels."""
+    """Choose a tenth of the rows, or some thousands, among those with features and labels.
+
+    With few rows a tenth teaches the stacking too little: then more are held out.
+    """
     usable = usable_rows(X, Y)
-    n_rows = min(int(settings.validation_fraction * usable.size), settings.max_held_out)
+    n_rows = int(settings.validation_fraction * usable.size)
+    if n_rows:
+        n_rows = max(n_rows, min(settings.min_held_out, int(_MOST_HELD_OUT * usable.size)))
+        n_rows = min(n_rows, settings.max_held_out)
     held_out = np.zeros(X.shape[0], dtype=np.bool_)
     held_out[hold_out(usable, n_rows, seed, groups)] = True
     return held_out

@@ -262,6 +262,9 @@ class LabelSpace(LearnsOn):
         del honest  # with millions of labels, most of the memory
         self._learn_stacker(X, Y, seen, np.flatnonzero(held_out), index, kin)
         del index
+        if held_out.sum() > told.validation_fraction * held_out.size:
+            # So many that spaces would miss them.
+            self.learners_ = train_spaces(X, Y, self.Y_, told, **how)
         self.classifiers_ = index_classifiers(every, longest, n_dense)
         self.label_centroids_ = self._label_centroids(X, Y)
         self.partners_ = label_partners(self.Y_, told.n_partners)

@@ -94,8 +94,9 @@ class LabelSpaceSettings(Settings):
         Boosted trees that correct the stacking, at most: 100; as many as help rows held out.
     validation_fraction : float
         Share of the rows held out to learn how votes and classifiers are stacked: 0.1.
-    max_held_out : int
-        Rows held out at most: 4,000.
+    min_held_out, max_held_out : int
+        Rows held out at least, unless these are more than three tenths of all, and at most: 1,000
+        and 4,000. Where more than the share are, spaces are learned again from all rows.
     reservoir_size : int
         Training rows that are kept, to tell labels that come later from: 1,000.
 
@@ -132,6 +133,7 @@ class LabelSpaceSettings(Settings):
     n_partners: int = 32
     n_trees: int = 100
     validation_fraction: float = 0.1
+    min_held_out: int = 1000
     max_held_out: int = 4000
     reservoir_size: int = 1000
 
@@ -164,6 +166,7 @@ class LabelSpaceSettings(Settings):
         "n_partners": [whole(0)],
         "n_trees": [whole(0)],
         "validation_fraction": [real(0, 0.5, closed="both")],
+        "min_held_out": [whole(0)],
         "max_held_out": [whole(0)],
         "reservoir_size": [whole()],
     }
@@ -209,6 +212,7 @@ class LabelSpaceSettings(Settings):
                 n_voted=30,
                 n_by_margin=10,
                 n_trees=30,
+                min_held_out=0,
                 max_held_out=2000,
                 exact=shape.n_labels * shape.n_entries <= _QUICKLY_EXACT,
                 tol=1.0,
