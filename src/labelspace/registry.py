@@ -36,6 +36,7 @@ METHODS: dict[str, Method] = {
             "labelspace.boosting:BoostedTrees",
             "labelspace.candidates:LabelCentroids",
             "labelspace.impact_index:ImpactIndex",
+            "labelspace.leaf_mates:LeafMates",
             "labelspace.name_index:NameIndex",
             "labelspace.settings:LabelSpaceSettings",
             "labelspace.stacking:Stacker",
@@ -98,7 +99,7 @@ METHODS: dict[str, Method] = {
     "fastxml": Method(
         "row_trees.fastxml:FastXML",
         "trees of rows, split so that labels rank well on both sides",
-        ("row_trees.forest:RowForest", "row_trees.settings:FastXMLSettings"),
+        ("row_trees.settings:FastXMLSettings",),
     ),
     "pfastrexml": Method(
         "row_trees.pfastrexml:PfastreXML",
@@ -223,6 +224,7 @@ SHARED_PARTS = (
     "label_collections:LabelCollections",
     "model_vocabulary:ModelVocabulary",
     "partial_labels:PartialRows",
+    "row_forest.forest:RowForest",
     "search.exact:ExactIndex",
     "search.ivf:IVFIndex",
     "search.sparse:SparseIndex",

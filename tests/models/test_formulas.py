@@ -73,7 +73,7 @@ BESIDE_THE_CODE: dict[str, dict[str, str]] = {
     "row-trees.md": {
         "min  ‖w‖₁ + C Σ_i log(1 + e^{−δ_i w·x_i}) − Σ_i nDCG(r^{δ_i}, y_i)"
         "          δ_i = ±1, r^± rankings": (
-            "row_trees/test_forest.py::test_the_objective_rises_with_every_turn"
+            "../row_forest/test_forest.py::test_the_objective_rises_with_every_turn"
         ),
         "score(l | x) = exp( α log tree_l(x) + (1 − α) log 1/(1 + e^{(γ/2) ‖x − μ_l‖²}) )": (
             "row_trees/test_pfastrexml.py::test_scores_are_those_of_the_formula"

@@ -8,8 +8,8 @@ from scipy.sparse import csr_matrix
 from sklearn.naive_bayes import MultinomialNB
 
 from labelspace.models import LPSR
-from labelspace.models.row_trees.forest import Growth, grow_trees
 from labelspace.models.row_trees.lpsr import naive_bayes, with_sums
+from labelspace.row_forest.forest import Growth, grow_trees
 from tests.planted import planted_corpus
 
 

@@ -18,6 +18,7 @@ from labelspace.models.labelspace.candidates import (
     Neighbors,
     gather_candidates,
 )
+from labelspace.models.labelspace.leaf_mates import LeafMates
 from labelspace.models.labelspace.learners import find_neighbors, neighbor_weights
 from labelspace.models.labelspace.name_index import NameIndex
 from labelspace.models.labelspace.settings import LabelSpaceSettings
@@ -41,6 +42,7 @@ class LabelEvidence:
     vectors: VectorSpace | None
     settings: LabelSpaceSettings
     partial: PartialRows | None = None
+    mates: LeafMates | None = None
 
     def candidates(
         self,
@@ -50,10 +52,7 @@ class LabelEvidence:
     ) -> Candidates:
         """Return the candidates of each row; a row in ``own`` is no neighbour of its group."""
         told = self.settings
-        found, Z = find_neighbors(self.learners, X, told.n_neighbors)
-        weights = neighbor_weights(found, told.vote_gamma, own, groups)
-        if self.partial is not None:
-            weights = self.partial.silenced(found.ids, weights)
+        found, weights, Z = self._voters(X, own, groups)
         complete = None if self.partial is None else ~self.partial.are_among(found.ids)
         neighbors = Neighbors(found, weights, complete)
         votes, support = neighbors.count_votes(self.Y, min(told.n_voted, self.Y.shape[1]))
@@ -75,10 +74,7 @@ class LabelEvidence:
 
     def explanations(self, X: csr_matrix, top: TopK, n_reasons: int) -> list[list[Explanation]]:
         """Return rows that voted, features that classifiers like and words of names, in parts."""
-        found, _ = find_neighbors(self.learners, X, self.settings.n_neighbors)
-        weights = neighbor_weights(found, self.settings.vote_gamma)
-        if self.partial is not None:
-            weights = self.partial.silenced(found.ids, weights)
+        found, weights, _ = self._voters(X)
         explained = []
         for row in range(len(top)):
             voters = Voters(found.ids[row], weights[row], self.Y)
@@ -91,6 +87,22 @@ class LabelEvidence:
                 explanations.append(Explanation(label, score, in_equal_parts(kinds, n_reasons)))
             explained.append(explanations)
         return explained
+
+    def _voters(
+        self,
+        X: csr_matrix,
+        own: NDArray[np.int64] | None = None,
+        groups: NDArray[np.int64] | None = None,
+    ) -> tuple[SearchResult, NDArray[np.float32], NDArray[np.float32]]:
+        """Return who votes on rows, what each vote counts, and where rows lie in the spaces."""
+        told = self.settings
+        found, Z = find_neighbors(self.learners, X, told.n_neighbors)
+        weights = neighbor_weights(found, told.vote_gamma, own, groups)
+        if self.mates is not None:
+            found, weights = self.mates.beside(X, found, weights, own, groups)
+        if self.partial is not None:
+            weights = self.partial.silenced(found.ids, weights)
+        return found, weights, Z
 
 
 def vote(

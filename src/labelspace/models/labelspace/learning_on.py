@@ -23,6 +23,7 @@ from labelspace.linear.incremental import learn_on
 from labelspace.models.labelspace.candidates import LabelCentroids
 from labelspace.models.labelspace.evidence import vote
 from labelspace.models.labelspace.label_partners import updated_partners
+from labelspace.models.labelspace.leaf_mates import LeafMates
 from labelspace.models.labelspace.learners import (
     add_rows,
     encode,
@@ -35,6 +36,7 @@ from labelspace.models.labelspace.settings import LabelSpaceSettings
 from labelspace.models.labelspace.vector_space import VectorSpace
 from labelspace.partial_labels import Marks, PartialRows
 from labelspace.search.sparse import SparseIndex
+from labelspace.selection import usable_rows
 
 Model = TypeVar("Model", bound="LearnsOn")
 
@@ -46,6 +48,7 @@ class LearnsOn(LabelRanker, ABC):
     rows_: UnitRows
     Y_: csr_matrix
     learners_: list[Learner]
+    mates_: LeafMates | None = None
     C_: float
     classifiers_: SparseIndex
     label_centroids_: LabelCentroids
@@ -150,6 +153,7 @@ class LearnsOn(LabelRanker, ABC):
         n_old = self.Y_.shape[0]
         self.Y_ = with_rows(self.Y_, Y)
         update_spaces(self.learners_, X, self.Y_, self.settings_, **how)
+        self._add_mates(X, Y, n_old)
         self._update_classifiers(X, Y, n_old, **how)
         self._update_names(X, Y, label_features)
         self._update_vectors(X, Y, label_features)
@@ -170,7 +174,15 @@ class LearnsOn(LabelRanker, ABC):
         )
         self.label_counts_ = self.label_counts_ - given + counted
         self._train_on(X, *fresh, encode(self.learners_, X), is_partial=True, **how)
-        add_rows(self.learners_, X, csr_matrix(known.right + known.wrong), n_old)
+        marked = csr_matrix(known.right + known.wrong)
+        add_rows(self.learners_, X, marked, n_old)
+        self._add_mates(X, marked, n_old)
+
+    def _add_mates(self, X: csr_matrix, Y: csr_matrix, first: int) -> None:
+        """Put rows, numbered from ``first`` on, into the leaves of trees, if they have labels."""
+        if self.mates_ is not None:
+            voters = usable_rows(X, Y)
+            self.mates_.add(csr_matrix(X[voters]), first + voters)
 
     def _update_classifiers(self, X: csr_matrix, Y: csr_matrix, n_old: int, **how: Any) -> None:
         """Train the classifiers of the labels in ``Y`` on, against what neighbours propose."""

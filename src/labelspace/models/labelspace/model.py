@@ -36,6 +36,7 @@ from labelspace.models.labelspace.classifiers import index_classifiers, train_cl
 from labelspace.models.labelspace.cross_fitting import CrossFit, measure_scores
 from labelspace.models.labelspace.evidence import LabelEvidence, vote
 from labelspace.models.labelspace.label_partners import label_partners
+from labelspace.models.labelspace.leaf_mates import grow_leaf_mates
 from labelspace.models.labelspace.learners import (
     encode,
     held_out_rows,
@@ -66,7 +67,8 @@ class LabelSpace(LearnsOn):
     ----------
     effort : {"balanced", "fast", "best"}, default="balanced"
         How much training and prediction may cost: "fast" has one small space and fewer trees,
-        "best" more spaces, more rows held out and classifiers trained to the end.
+        "best" more spaces, trees of rows that vote as well, more rows held out and classifiers
+        trained to the end.
     propensity : bool, default=False
         Whether rare labels count more, as PSP@k counts them. Scores are then p / propensity, as
         a share of the largest that there can be.
@@ -97,6 +99,8 @@ class LabelSpace(LearnsOn):
         The settings as corpus and parameters have made them.
     learners_ : list of Learner
         Maps into the spaces, and the training rows there.
+    mates_ : LeafMates or None
+        Trees of rows, and the training rows in their leaves, with ``effort="best"``.
     C_ : float
         The C that was used.
     classifiers_ : SparseIndex or ImpactIndex
@@ -152,6 +156,9 @@ class LabelSpace(LearnsOn):
                 features_end=schema.up_to("n_features"),
             ),
             least=1,
+        ),
+        "mates_": schema.maybe(
+            schema.optional(schema.part("LeafMates", rows_end=schema.up_to("n_examples")))
         ),
         "C_": schema.number(0),
         "classifiers_": schema.part(
@@ -255,6 +262,7 @@ class LabelSpace(LearnsOn):
         held_out = held_out_rows(X, Y, told, seed, kin)
         seen = without_rows(Y, np.flatnonzero(held_out))
         self.learners_ = train_spaces(X, seen, self.Y_, told, **how)
+        self.mates_ = grow_leaf_mates(X, seen, self.Y_, told, **how)
         hard = partial(self._hard_negatives, Y)
         self.C_, every, honest = train_classifiers(X, Y, held_out, hard, self.C, told, **how)
         longest = told.longest_list
@@ -312,7 +320,7 @@ class LabelSpace(LearnsOn):
         return LabelCentroids.amid(Y, encode(self.learners_, X))
 
     def _evidence(self, classifiers: SparseIndex, centroids: LabelCentroids) -> LabelEvidence:
-        told = self.names_, self.vectors_, self.settings_, self.partial_
+        told = self.names_, self.vectors_, self.settings_, self.partial_, self.mates_
         return LabelEvidence(self.learners_, self.Y_, classifiers, centroids, *told)
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:

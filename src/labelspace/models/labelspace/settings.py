@@ -63,6 +63,8 @@ class LabelSpaceSettings(Settings):
         40,000 on.
     vote_gamma : float
         A neighbour's vote counts e^{γ(cos − 1)}: 20.
+    n_row_trees : int
+        Trees of rows, those in whose leaves vote beside neighbours: none, 20 with the most effort.
     n_voted : int
         Labels that come from votes to a row's candidates: 60.
     n_by_margin : int
@@ -117,6 +119,7 @@ class LabelSpaceSettings(Settings):
     n_candidates: int = 1024
     n_neighbors: int = 40
     vote_gamma: float = 20.0
+    n_row_trees: int = 0
     n_voted: int = 60
     n_by_margin: int = 20
     n_by_name: int = 10
@@ -150,6 +153,7 @@ class LabelSpaceSettings(Settings):
         "n_candidates": [whole()],
         "n_neighbors": [whole()],
         "vote_gamma": [real(0, closed="left")],
+        "n_row_trees": [whole(0)],
         "n_voted": [whole()],
         "n_by_margin": [whole(0)],
         "n_by_name": [whole(0)],
@@ -219,7 +223,15 @@ class LabelSpaceSettings(Settings):
                 try_C=False,
             )
         if preset == "best":
-            return replace(balanced, n_learners=6, dim=192, tol=0.1, n_trees=200, max_held_out=8000)
+            return replace(
+                balanced,
+                n_learners=6,
+                dim=192,
+                n_row_trees=20,
+                tol=0.1,
+                n_trees=200,
+                max_held_out=8000,
+            )
         return balanced
 
     def training(self) -> ContrastiveSettings:

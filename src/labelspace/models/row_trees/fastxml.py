@@ -22,9 +22,9 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
 from labelspace.base import LabelRanker
-from labelspace.models.row_trees.forest import RowForest, grow_trees
 from labelspace.models.row_trees.settings import FastXMLSettings
 from labelspace.parameters import Settings, one_of
+from labelspace.row_forest.forest import RowForest, grow_trees
 from labelspace.selection import best_of
 from labelspace.store import schema
 from labelspace.topk import TopK

@@ -24,10 +24,10 @@ from labelspace.base import LabelRanker
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.linear.squared_hinge import train_squared_hinge
 from labelspace.metrics import hits
-from labelspace.models.row_trees.forest import RowForest, grow_trees
 from labelspace.models.row_trees.rescoring import candidate_products, reordered
 from labelspace.models.row_trees.settings import LPSRSettings
 from labelspace.parameters import FLAG, Settings, one_of
+from labelspace.row_forest.forest import RowForest, grow_trees
 from labelspace.search.sparse import SparseIndex
 from labelspace.store import schema
 from labelspace.threads import in_blocks

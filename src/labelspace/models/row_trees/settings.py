@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeVar
 
 from labelspace.encoders.unit_rows import UnitRows
-from labelspace.models.row_trees.forest import Growth
 from labelspace.parameters import (
     FLAG,
     CorpusShape,
@@ -18,6 +17,7 @@ from labelspace.parameters import (
     real,
     whole,
 )
+from labelspace.row_forest.forest import Growth
 
 Chosen = TypeVar("Chosen", bound="FastXMLSettings")
 _ALL_ROWS = 1 << 40

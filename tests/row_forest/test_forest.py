@@ -9,8 +9,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from labelspace import threads
-from labelspace.models.row_trees import _split_kernels, _tree_kernels
-from labelspace.models.row_trees.forest import Growth, RowForest, best_dcg, grow_trees
+from labelspace.row_forest import _split_kernels, _tree_kernels
+from labelspace.row_forest.forest import Growth, RowForest, best_dcg, grow_trees
 from tests.planted import planted_corpus
 
 ROWS_AND_LABELS = planted_corpus(200)

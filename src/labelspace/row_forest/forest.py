@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace import threads
 from labelspace.ensemble import train_learners
-from labelspace.models.row_trees import _tree_kernels as kernels
+from labelspace.row_forest import _tree_kernels as kernels
 from labelspace.store import Storable, schema
 from labelspace.topk import TopK
 

@@ -13,7 +13,7 @@ import numpy as np
 from labelspace._random_kernels import seeded
 from labelspace._topk_kernels import insert
 from labelspace.compiling import njit
-from labelspace.models.row_trees._split_kernels import (
+from labelspace.row_forest._split_kernels import (
     labels_of,
     separate,
     sides_by_rankings,

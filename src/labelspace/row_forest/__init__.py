@@ -1,0 +1,1 @@
+"""Forests of trees of rows, with their kernels."""
