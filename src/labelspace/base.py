@@ -301,10 +301,12 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
     def _resolved(self, X: csr_matrix, Y: csr_matrix, n_dense: int = 0) -> Any:
         """Return the settings for a corpus, whose last ``n_dense`` columns all rows have.
 
-        Sixteen entries in such columns take about as long as one elsewhere.
+        Vectors beside words are not to change how words are learned from, so that the longer part
+        counts; sixteen numbers of a vector, multiplied as they lie in memory, count as a word.
         """
         assert self.settings_type is not None
-        n_entries = X.nnz - n_dense * X.shape[0] * 15 // 16
+        n_in_vectors = n_dense * X.shape[0]
+        n_entries = max(X.nnz - n_in_vectors, n_in_vectors // 16)
         shape = CorpusShape(X.shape[0], X.shape[1], Y.shape[1], n_entries)
         return resolve_settings(self.settings_type, self, shape)
 

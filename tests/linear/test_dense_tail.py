@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix, random
+from scipy.sparse import csr_matrix, hstack, random
 
 from labelspace import store
 from labelspace.csr import dense_tail, split_dense
@@ -147,3 +147,13 @@ def test_the_default_answers_the_same_whichever_way_vectors_go(
         again.predict_topk(X, 3).scores, by_blas.predict_topk(X, 3).scores, rtol=1e-5
     )
     assert again.explain(csr_matrix(X[:1]), 1)[0]
+
+
+def test_vectors_beside_words_do_not_change_what_words_are_learned_by() -> None:
+    words = random(300, 900, density=0.3, random_state=0, format="csr", dtype=np.float32)
+    vectors = np.ones((300, 512), dtype=np.float32)
+    Y = csr_matrix(np.eye(7, dtype=np.float32)[np.arange(300) % 7])
+    alone = LabelSpace()._resolved(words, Y)
+    beside = LabelSpace()._resolved(csr_matrix(hstack((words, vectors))), Y, 512)
+    assert alone == beside
+    assert LabelSpace()._resolved(csr_matrix(vectors), Y, 512).min_negatives == 5 * 512 // 16

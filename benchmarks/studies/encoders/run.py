@@ -95,6 +95,7 @@ def _measured(
     figures |= {"n_train": len(texts), "n_test": len(asked), "train_cpu_s": training.cpu_s}
     figures["ask_cpu_ms"] = 1000 * asking.cpu_s / max(len(asked), 1)
     figures["weight"] = getattr(tagger.features_, "weight", None)
+    figures["features"] = str(getattr(tagger.features_, "words", tagger.features_))
     if "encoder" in told:
         figures["encode_cpu_ms"] = _encoding_time([*texts, *asked])
     return figures
