@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from benchmarks.render.references import published
 from benchmarks.render.tables import markdown
 from benchmarks.studies.compared_systems.variants import (
     ASKED,
-    FOR_LARGE,
     LARGE,
+    ON_CUTS,
     PARTS,
     SMALL,
     TRIED,
@@ -36,6 +36,8 @@ NAMES = {
     "cs": "CS",
     "ml-cssp": "ML-CSSP",
 }
+ASKED_TOO = {"sleec": [*TRIED["sleec"], *ASKED]}
+"""What is tried of SLEEC, and how it is asked."""
 SOURCE = "DXML, tables 2–5"
 NO_RUNS = "There are no runs yet."
 
@@ -43,7 +45,8 @@ NO_RUNS = "There are no runs yet."
 def tables(lines: list[Measured]) -> dict[str, str]:
     """Return the tables of the page."""
     return {
-        "settings": _settings(select(lines, part="settings")),
+        "settings": _tried(select(lines, part="settings"), TRIED | ASKED_TOO, SMALL),
+        "cuts": _tried(select(lines, part="cuts"), ON_CUTS, LARGE),
         "parts": "\n\n".join(
             f"### {NAMES[method]}\n\n{_parts(select(lines, part='parts', variant=method), method)}"
             for method in PARTS
@@ -53,25 +56,25 @@ def tables(lines: list[Measured]) -> dict[str, str]:
     }
 
 
-def _settings(lines: list[Measured]) -> str:
+def _tried(
+    lines: list[Measured], tried: Mapping[str, Sequence[Mapping[str, Any]]], corpora: Sequence[str]
+) -> str:
     """Return what changing one setting adds to the mean of P@1, P@3 and P@5."""
     rows = []
-    for method, changes in TRIED.items():
-        changes = [*changes, *ASKED] if method == "sleec" else changes
+    for method, changes in tried.items():
         cells = {
             (line.corpus, str(dict(line.parameters))): line.figures
             for line in select(lines, variant=method)
         }
-        corpora = (*SMALL, LARGE) if method in FOR_LARGE else SMALL
         usual = {corpus: cells.get((corpus, "{}")) for corpus in corpora}
-        rows.append([f"`{method}`", *(_cell(usual.get(corpus)) for corpus in (*SMALL, LARGE))])
+        rows.append([f"`{method}`", *(_cell(usual.get(corpus)) for corpus in corpora)])
         for changed in changes:
             found = [
-                _difference(cells.get((corpus, str(changed))), usual.get(corpus))
-                for corpus in (*SMALL, LARGE)
+                _difference(cells.get((corpus, str(dict(changed)))), usual.get(corpus))
+                for corpus in corpora
             ]
             rows.append([f"· {_told(changed)}", *found])
-    return of_variants(["default, or what is different", *SMALL, f"{LARGE}, some rows"], rows)
+    return of_variants(["default, or what is different", *corpora], rows)
 
 
 def _parts(lines: list[Measured], method: str) -> str:

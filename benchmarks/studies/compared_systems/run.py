@@ -25,14 +25,14 @@ from labelspace.metrics import evaluate
 from labelspace.models import make
 
 # Rows of a corpus that settings are tried on, at most, and one in how many of them is held out.
-SOME_ROWS, SHARE = 10_000, 5
+SOME_ROWS, SHARE = {"settings": 10_000, "cuts": 20_000}, 5
 
 
 def on_held_out_rows(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     """Train on four fifths of the training rows and ask about the rest."""
-    split = source.split(trial.corpus).held_out(SHARE, SOME_ROWS)
+    split = source.split(trial.corpus).held_out(SHARE, SOME_ROWS[trial.part])
     model, figures = _trained(trial, split)
-    if trial.variant == "sleec" and not trial.parameters:
+    if trial.part == "settings" and trial.variant == "sleec" and not trial.parameters:
         for told in variants.ASKED:
             with changed(model, **told):
                 yield replace(trial, parameters=told), _asked(model, split)
@@ -105,6 +105,7 @@ STUDY = Study(
     "compared_systems",
     {
         "settings": Part(list(variants.settings()), on_held_out_rows),
+        "cuts": Part(list(variants.cuts()), on_held_out_rows),
         "parts": Part(list(variants.parts()), on_test_rows),
         "scale": Part(
             [Trial("scale", "amazon-670k", method) for method in page.AT_SCALE],

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from labelspace.models import LEML
-from labelspace.models.leml.settings import LEMLSettings
+from labelspace.models.leml.settings import LEMLSettings, RobustXMLSettings
 from labelspace.parameters import CorpusShape
 from tests.planted import planted_corpus
 
@@ -35,3 +35,22 @@ def test_a_row_without_features_gets_the_frequent_labels() -> None:
 def test_paper_has_rank_and_rounds_of_the_publication() -> None:
     chosen = LEMLSettings.for_corpus("paper", CorpusShape(12920, 500, 983))
     assert (chosen.dim, chosen.n_rounds, chosen.loss) == (500, 10, "squared")
+
+
+@pytest.mark.parametrize(
+    ("shape", "dim", "penalty"),
+    [
+        (CorpusShape(4880, 1836, 159), 159, 2.0),
+        (CorpusShape(12920, 500, 983), 200, 2.0),
+        (CorpusShape(80_000, 100_000, 40_000), 1000, 0.5),
+        (CorpusShape(80_000, 2_000_000, 40_000), 200, 0.5),  # so that the map stays small
+        (CorpusShape(2000, 1000, 100_000), 200, 0.5),
+    ],
+)
+def test_rank_grows_with_labels_and_penalty_falls_where_they_have_few_rows(
+    shape: CorpusShape, dim: int, penalty: float
+) -> None:
+    alone = LEMLSettings.for_corpus("best", shape)
+    assert (alone.dim, alone.penalty) == (dim, penalty)
+    beside = RobustXMLSettings.for_corpus("best", shape)
+    assert (beside.dim, beside.penalty) == (dim, penalty)

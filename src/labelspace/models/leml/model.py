@@ -54,10 +54,11 @@ class LEML(LabelRanker):
         "best" is what measures best for its price; "paper" has the rank and the rounds of the
         publication.
     dim : int, optional
-        Rank of the map: the number of labels, 200 at most (four fifths of it, 500 at
-        most).
+        Rank of the map: the number of labels, but beyond 200 five times its root, 200 at least and
+        1,000 at most (four fifths of it, 500 at most).
     penalty : float, optional
-        λ of both factors: 2 (2). Smaller fits closer.
+        λ of both factors: 2, less where labels have few rows, 0.5 at least (2). Smaller fits
+        closer.
     loss : {"squared", "logistic", "squared-hinge"}, optional
         What a score that is off costs: squared (squared). The others go over all pairs of rows
         and labels, which takes long where labels are many.

@@ -52,10 +52,10 @@ class RobustXML(LabelRanker):
         "best" is what measures best for its price; "paper" has the rank of the publication and
         solves for the two parts in more turns.
     dim : int, optional
-        Rank of the low-rank part: the number of labels, 200 at most (four fifths of it, 500 at
-        most).
+        Rank of the low-rank part: the number of labels, but beyond 200 five times its root, 200 at
+        least and 1,000 at most (four fifths of it, 500 at most).
     penalty : float, optional
-        λ of its two factors: 2 (2).
+        λ of its two factors: 2, less where labels have few rows, 0.5 at least (2).
     l1 : float, optional
         ν: pulls of a feature below this give no weight: 0.2 (0.2).
     sparse_penalty : float, optional

@@ -8,9 +8,14 @@ from typing import ClassVar
 from labelspace.models.leml.newton import LOSSES
 from labelspace.parameters import FLAG, CorpusShape, Rules, Settings, one_of, real, whole
 
-# Dimensions at least and at most; the publication's are a share of the labels.
-_FEWEST, _MOST = 16, 200
+# Dimensions at least, as many as there are labels up to here, then this often the root of their
+# number, and at most; the publication's are a share of the labels.
+_FEWEST, _FEW_LABELS, _BY_ROOT, _MOST = 16, 200, 5.0, 1000
+# Weights of a map at most, and rows for each dimension at least, where these are more than that.
+_MOST_WEIGHTS, _ROWS_EACH = 1 << 28, 20
 _SHARE_IN_PAPER, _MOST_IN_PAPER = 0.8, 500
+# λ, and what it falls to where labels have few rows: a quarter of the rows that there are for each.
+_PENALTY, _LEAST_PENALTY, _BY_ROWS = 2.0, 0.5, 0.25
 
 
 @dataclass(frozen=True)
@@ -20,10 +25,11 @@ class LEMLSettings(Settings):
     Attributes
     ----------
     dim : int
-        Rank of the map: the number of labels, 200 at most (four fifths of it, 500 at
-        most).
+        Rank of the map: the number of labels, but beyond 200 five times its root, 200 at least and
+        1,000 at most (four fifths of it, 500 at most).
     penalty : float
-        λ of both factors: 2 (2).
+        λ of both factors: 2, but less where there are fewer than eight rows for each label, a
+        quarter of that number, 0.5 at least (2).
     loss : {"squared", "logistic", "squared-hinge"}
         What a score that is off costs: squared (squared). The others go over all pairs of rows
         and labels.
@@ -38,10 +44,12 @@ class LEMLSettings(Settings):
     --------
     >>> LEMLSettings.for_corpus("best", CorpusShape(4880, 1836, 159)).dim
     159
+    >>> LEMLSettings.for_corpus("best", CorpusShape(80_000, 100_000, 40_000)).dim
+    1000
     """
 
-    dim: int = _MOST
-    penalty: float = 2.0
+    dim: int = _FEW_LABELS
+    penalty: float = _PENALTY
     loss: str = "squared"
     n_rounds: int = 1
     n_steps: int = 20
@@ -62,7 +70,7 @@ class LEMLSettings(Settings):
         """Return the settings of a preset for a corpus of some shape."""
         if preset == "paper":
             return cls(dim=_published_dim(shape), n_rounds=10)
-        return cls(dim=_dim(shape))
+        return cls(dim=_dim(shape), penalty=_penalty(shape))
 
 
 @dataclass(frozen=True)
@@ -72,10 +80,9 @@ class RobustXMLSettings(Settings):
     Attributes
     ----------
     dim : int
-        Rank of the low-rank part: the number of labels, 200 at most (four fifths of it, 500 at
-        most).
+        Rank of the low-rank part: as in :class:`LEMLSettings`.
     penalty : float
-        λ of its two factors: 2 (2).
+        λ of its two factors: as in :class:`LEMLSettings`.
     l1 : float
         ν: pulls of a feature below this give no weight: 0.2 (0.2).
     sparse_penalty : float
@@ -97,8 +104,8 @@ class RobustXMLSettings(Settings):
     5
     """
 
-    dim: int = _MOST
-    penalty: float = 2.0
+    dim: int = _FEW_LABELS
+    penalty: float = _PENALTY
     l1: float = 0.2
     sparse_penalty: float = 0.05
     n_weights: int = 100
@@ -125,11 +132,21 @@ class RobustXMLSettings(Settings):
         """Return the settings of a preset for a corpus of some shape."""
         if preset == "paper":
             return cls(dim=_published_dim(shape), n_weights=500, n_turns=5)
-        return cls(dim=_dim(shape))
+        return cls(dim=_dim(shape), penalty=_penalty(shape))
 
 
 def _dim(shape: CorpusShape) -> int:
-    return min(max(shape.n_labels, _FEWEST), _MOST)
+    """Return a rank that grows with the number of labels, as far as memory goes."""
+    most = min(_MOST, max(_FEW_LABELS, _MOST_WEIGHTS // max(shape.n_features, 1)))
+    by_labels, by_rows = _BY_ROOT * shape.n_labels**0.5, shape.n_examples / _ROWS_EACH
+    wanted = max(_FEW_LABELS, int(min(by_labels, by_rows)))
+    return min(max(shape.n_labels, _FEWEST), wanted, most)
+
+
+def _penalty(shape: CorpusShape) -> float:
+    """Return λ: labels with few rows have short directions, which it must not cut off."""
+    by_rows = _BY_ROWS * shape.n_examples / max(shape.n_labels, 1)
+    return min(_PENALTY, max(_LEAST_PENALTY, by_rows))
 
 
 def _published_dim(shape: CorpusShape) -> int:
