@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from labelspace.data.text.encoding.hybrid_features import HybridFeatures
 from labelspace.data.text.features import TextFeatures
 from labelspace.data.text.tokens import tokenize
 
@@ -35,11 +34,10 @@ def known_words(features: Any, text: str) -> KnownWords | None:
     >>> known_words(features, "a red zeppelin").unknown
     ['zeppelin']
     """
-    own = features.words if isinstance(features, HybridFeatures) else features
-    if not isinstance(own, TextFeatures) or own.n_hashes is not None:
+    if not isinstance(features, TextFeatures) or features.n_hashes is not None:
         return None
-    if own.ngrams == 0 or own.char_ngrams is not None:
+    if features.ngrams == 0 or features.char_ngrams is not None:
         return None
     words = tokenize(text)
-    known = own.vocabulary_
-    return KnownWords(words, [word for word in words if own.feature_of(word) not in known])
+    known = features.vocabulary_
+    return KnownWords(words, [word for word in words if features.feature_of(word) not in known])

@@ -45,6 +45,13 @@ def test_rows_are_words_and_then_the_vector_with_its_weight() -> None:
     np.testing.assert_allclose(lengths, 0.5, rtol=1e-3)
 
 
+def test_no_word_is_unknown_to_an_encoder_so_that_any_text_can_be_taught() -> None:
+    stemmed = TextFeatures(stems=True)
+    tagger = Tagger("knn", features=stemmed).fit(TEXTS, LABELS)
+    assert tagger.known_words("red balls and zeppelins").unknown == ["and", "zeppelins"]
+    assert Tagger("knn", encoder=count_letters).fit(TEXTS, LABELS).known_words("rot") is None
+
+
 @pytest.mark.parametrize("model", [SentenceTransformer(), StaticModel(), TextEmbedding()])
 def test_a_users_object_is_kept_by_name_and_has_to_be_given_again(
     model: Any, tmp_path: Path
