@@ -41,10 +41,10 @@ class ProXML(SparseClassifiers):
     preset : {"best", "paper"}, default="best"
         "best" is what measures best; "paper" has the authors' values.
     C : float, optional
-        Weight of the training error against ‖w‖₁: 1 (1). Smaller makes smaller models.
+        Weight of the training error against ‖w‖₁: 0.6 (1). Smaller makes smaller models.
     rarity : float, optional
         Rows of a label count by this power of one over its propensity, so that rare labels are
-        ranked higher: 0.5 (0, all alike).
+        ranked higher: 1 (0, all alike).
     tol : float, optional
         Violation of a margin of 1 that is let pass: 0.01 (0.01).
     idf : bool or "auto", default="auto"

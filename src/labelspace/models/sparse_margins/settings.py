@@ -128,9 +128,9 @@ class ProXMLSettings(Settings):
     Attributes
     ----------
     C : float
-        Weight of the training error against ‖w‖₁: 1 (1).
+        Weight of the training error against ‖w‖₁: 0.6 (1).
     rarity : float
-        Rows of a label count by this power of one over its propensity: 0.5 (0, all alike).
+        Rows of a label count by this power of one over its propensity: 1 (0, all alike).
     tol : float
         Violation of a margin of 1 that is let pass: 0.01 (0.01).
     max_rounds : int
@@ -141,8 +141,8 @@ class ProXMLSettings(Settings):
         Whether rows are scaled to length one: True.
     """
 
-    C: float = 1.0
-    rarity: float = 0.5
+    C: float = 0.6
+    rarity: float = 1.0
     tol: float = 0.01
     max_rounds: int = 10
     max_passes: int = 10
@@ -162,5 +162,5 @@ class ProXMLSettings(Settings):
     def for_corpus(cls, preset: str, shape: CorpusShape) -> ProXMLSettings:
         """Return the settings of a preset, which are the same for all corpora."""
         if preset == "paper":
-            return cls(rarity=0.0, max_rounds=50, max_passes=100)
+            return cls(C=1.0, rarity=0.0, max_rounds=50, max_passes=100)
         return cls()
