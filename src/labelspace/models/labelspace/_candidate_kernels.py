@@ -11,6 +11,7 @@ UNTOUCHED = np.float32(-0.0)
 UNTOUCHED_BITS = NO_HEIGHT = np.int32(-0x80000000)
 GROUP = 16
 MANY = 4
+AT_ONCE = 1 << 15
 
 
 @njit(cache=True, nogil=True)
@@ -30,7 +31,8 @@ def gather(
     is_cut = row_ptr.shape[0] > 1
     # What no weight was added to is told by the sign of its zero.
     sums = np.full(n_labels, UNTOUCHED, dtype=np.float32)
-    touched = np.empty(n_labels, dtype=np.int32)
+    touched = np.empty(n_labels + 1, dtype=np.int32)
+    is_taken = np.zeros(n_labels, dtype=np.bool_)
     every = np.arange(n_labels).astype(np.int32)
     room = (
         np.empty(n_labels, dtype=np.float32),
@@ -46,12 +48,14 @@ def gather(
     best_margins = np.empty(n_kept, dtype=np.float32)
     for row in range(indptr.shape[0] - 1):
         features, amounts = indices[indptr[row] : indptr[row + 1]], data[indptr[row] :]
-        if start.shape[1]:
-            sums[:] = start[row] + np.float32(0.0)
-        n_touched = _add_up(features, amounts, lists, start.shape[1] > 0, sums, touched)
+        n_touched = 0
         if is_cut:
             for entry in range(features.shape[0]):
                 values[features[entry]] = amounts[entry]
+        else:
+            if start.shape[1]:
+                sums[:] = start[row] + np.float32(0.0)
+            n_touched = _add_up(features, amounts, lists, start.shape[1] > 0, sums, touched)
         filled = 0
         for at in range(voted.shape[1]):
             label = voted[row, at]
@@ -77,16 +81,16 @@ def gather(
                 margins[row, at] = _margin(label, values, row_ptr, row_features, row_weights)
             else:
                 margins[row, at] = sums[label] + np.float32(0.0)
+                # Already a candidate: not to be found again among the highest margins.
+                sums[label] = UNTOUCHED
             margins[row, at] += biases[label]
-            # Already a candidate: not to be found again among the highest margins.
-            sums[label] = UNTOUCHED
-        met = touched[:n_touched] if n_touched < n_labels else every
-        n_best = _largest(met, sums, biases, room, best, best_margins)
-        if n_touched < n_labels:
-            sums[met] = UNTOUCHED
-        else:
-            sums[:] = UNTOUCHED
         if is_cut:
+            own = labels[row, :filled]
+            is_taken[own] = True
+            n_best = _propose(
+                features, amounts, lists, biases, is_taken, sums, touched, best, best_margins
+            )
+            is_taken[own] = False
             n_sure = 0
             for at in range(n_best):
                 label = best[at]
@@ -103,6 +107,12 @@ def gather(
             for entry in range(features.shape[0]):
                 values[features[entry]] = 0.0
         else:
+            met = touched[:n_touched] if n_touched < n_labels else every
+            n_best = _largest(met, sums, biases, room, best, best_margins)
+            if n_touched < n_labels:
+                sums[met] = UNTOUCHED
+            else:
+                sums[:] = UNTOUCHED
             for at in range(n_best):
                 labels[row, filled] = best[at]
                 margins[row, filled] = best_margins[at]
@@ -139,11 +149,51 @@ def _add_up(features, amounts, lists, all_touched, sums, touched):
         value = amounts[entry]
         for at in range(weight_ptr[features[entry]], weight_ptr[features[entry] + 1]):
             label = weight_labels[at]
-            if bits[label] == UNTOUCHED_BITS:
-                touched[n_touched] = label
-                n_touched += 1
+            # Without a branch, which would wait for each sum to come from memory.
+            touched[n_touched] = label
+            n_touched += bits[label] == UNTOUCHED_BITS
             sums[label] += value * weights[at]
     return n_touched
+
+
+@njit(cache=True, nogil=True)
+def _propose(features, amounts, lists, biases, is_taken, sums, touched, best, best_margins):
+    """Write the largest margins by lists of weights, but of labels not taken; return how many.
+
+    Some labels at a time, whose sums stay near the processor; lists are in the order of labels.
+    """
+    weight_ptr, weight_labels, weights = lists[:3]
+    n_kept = best.shape[0]
+    n_best = 0
+    floor = np.float32(-np.inf)
+    places = np.empty(features.shape[0], dtype=np.int64)
+    for entry in range(features.shape[0]):
+        places[entry] = weight_ptr[features[entry]]
+    bits = sums.view(np.int32)
+    for first in range(0, sums.shape[0] if n_kept else 0, AT_ONCE):
+        last = first + AT_ONCE
+        n_touched = np.uint64(0)
+        for entry in range(features.shape[0]):
+            value = amounts[entry]
+            begin, end = places[entry], weight_ptr[features[entry] + 1]
+            end = begin + np.searchsorted(weight_labels[begin:end], last)
+            some_labels, some_weights = weight_labels[begin:end], weights[begin:end]
+            for at in range(some_labels.shape[0]):
+                place = np.uint64(some_labels[at] - first)
+                # Without a branch, which would wait for each sum to come from memory.
+                touched[n_touched] = place
+                n_touched += np.uint64(bits[place] == UNTOUCHED_BITS)
+                sums[place] += value * some_weights[at]
+            places[entry] = end
+        for number in range(n_touched):
+            label = first + touched[number]
+            margin = sums[touched[number]] + biases[label]
+            sums[touched[number]] = UNTOUCHED
+            if margin >= floor and not is_taken[label]:
+                n_best = insert(best, best_margins, n_best, np.int64(label), margin)
+                if n_best == n_kept:
+                    floor = best_margins[n_kept - 1]
+    return n_best
 
 
 @njit(cache=True, nogil=True)
