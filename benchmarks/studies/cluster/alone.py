@@ -18,6 +18,7 @@ from benchmarks import measure
 from benchmarks.studies import lines
 from benchmarks.studies.cluster import blocks
 from benchmarks.studies.study import Trial
+from labelspace import progress
 from labelspace.data.samples.synthetic import SyntheticCorpus
 
 SIZES = ("n_examples", "n_features", "n_labels")
@@ -47,7 +48,8 @@ def main(name: str, fraction: float) -> None:
         warnings.simplefilter("ignore")
         blocks.default_for(*sizes).fit(corpus.X[:2000], corpus.Y[:2000, :500])  # compiles
         cpu, before = time.process_time(), measure.peak_rss_mib()
-        blocks.default_for(*sizes).fit(corpus.X, corpus.Y)
+        with progress.listening(stages := Stages()):
+            model = blocks.default_for(*sizes).fit(corpus.X, corpus.Y)
     figures = {
         "n_rows": corpus.X.shape[0],
         "n_labels": corpus.Y.shape[1],
@@ -55,9 +57,34 @@ def main(name: str, fraction: float) -> None:
         "train_cpu_s": time.process_time() - cpu,
         "before_mib": before,
         "peak_mib": measure.peak_rss_mib(),
+        "n_weights": int(model.classifiers_.inverted.nnz),
+        "stages": stages.seconds,
     }
     lines.append(blocks.STUDY, Trial("alone", name, f"{fraction:g}"), figures)
     print(figures)
+
+
+class Stages:
+    """Listens to progress, and keeps what the stages take of the processor."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._begun: list[tuple[str, float]] = []
+
+    def started(self, description: str, total: int | None) -> int:
+        self._begun.append((description, time.process_time()))
+        return len(self._begun) - 1
+
+    def advanced(self, task: int, steps: int) -> None:
+        pass
+
+    def finished(self, task: int) -> None:
+        description, begun = self._begun[task]
+        spent = time.process_time() - begun
+        self.seconds[description] = self.seconds.get(description, 0.0) + spent
+
+    def compiling(self, kernel: str | None) -> None:
+        pass
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ it. Stages come one after another, and within one each worker takes the next blo
 with its last. What is played:
 
 - the time of a block: what the stage costs for each unit (rows, label entries), times the units of
-  the block, spread as measured;
+  the block, spread as measured; a label entry costs classifiers more where they are many, by the
+  power that the smallest and the largest run tell;
 - stragglers: one worker of fifty runs at a third of the speed;
 - shuffles: each machine of 16 workers reads a stage's inputs from the shared folder once, all
   machines together at most at the folder's speed, and the driver reads all blocks back;
@@ -72,7 +73,7 @@ def simulated() -> dict[int, dict[str, float]]:
     """Return the seconds of each stage by the number of workers."""
     known = lines.select(lines.read(STUDY), part="blocks", parameters={"n_workers": 1})
     figures = [dict(line.figures) for line in known]
-    stages, serial = amazon(max(figures, key=_n_rows)), driver_seconds(figures)
+    stages, serial = amazon(figures), driver_seconds(figures)
     return {n: play(stages, serial, n) for n in WORKERS}
 
 
@@ -123,8 +124,9 @@ def alone_table(known: list[lines.Measured]) -> str:
     return "\n".join(rows)
 
 
-def amazon(measured: dict[str, Any]) -> list[Stage]:
+def amazon(known: list[dict[str, Any]]) -> list[Stage]:
     """Return the stages of the whole corpus: what was measured, times how much more there is."""
+    measured = max(known, key=_n_rows)
     more_rows = ROWS / measured["n_rows"]
     given = ROWS * LABELS_PER_ROW
     more_given = given / measured["n_given"]
@@ -141,8 +143,18 @@ def amazon(measured: dict[str, Any]) -> list[Stage]:
         stage("learning the space", more_rows, measured["learning the space"]["n_blocks"], rows),
         # Each of n keys looks into 8 lists of √n keys.
         stage("neighbours", more_rows**1.5, 64, vectors),
-        stage("training classifiers", more_given, -(-LABELS // 512), rows + 4.0 * given),
+        stage(
+            STAGES[-1], more_given ** (1.0 + dearer(known)), -(-LABELS // 512), rows + 4.0 * given
+        ),
     ]
+
+
+def dearer(known: list[dict[str, Any]]) -> float:
+    """Return by which power of the given labels the classifiers' cost for each of them grows."""
+    small, large = min(known, key=_n_rows), max(known, key=_n_rows)
+    each = [told[STAGES[-1]]["cpu_s"] / told["n_given"] for told in (small, large)]
+    more = large["n_given"] / small["n_given"]
+    return max(float(np.log(each[1] / each[0]) / np.log(more)), 0.0) if more > 1 else 0.0
 
 
 def driver_seconds(known: list[dict[str, Any]]) -> float:
