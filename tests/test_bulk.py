@@ -77,6 +77,20 @@ def test_rows_that_cannot_be_read_go_to_a_side_file_with_the_reason(model, tmp_p
     assert done["poison"] == 2
 
 
+def test_a_folder_of_many_files_is_tagged_as_one(model, tmp_path) -> None:
+    source, out = tmp_path / "many", tmp_path / "out"
+    source.mkdir()
+    rows = lines(300)
+    rows[280] = '{"text": '
+    for number in range(2):
+        part = rows[150 * number : 150 * number + 150]
+        (source / f"part-{number}.jsonl").write_text("\n".join(part) + "\n")
+    done = tag(model, source, out)
+    assert [row["n"] for row in tagged(out)] == [n for n in range(300) if n != 280]
+    assert (done["rows"], done["poison"]) == (299, 1)
+    assert tag(model, source, out)["n_done"] == 0
+
+
 def test_a_second_run_does_only_what_is_missing(model, tmp_path) -> None:
     source, out = tmp_path / "big.jsonl", tmp_path / "out"
     source.write_text("\n".join(lines()) + "\n")

@@ -56,14 +56,15 @@ def tag_file(
     told = fields or Fields()
     tagger = _tagger(str(model), _sum_of(model), None if vocabulary is None else str(vocabulary))
     table = _table(source, told, tagger)
-    size = source.stat().st_size
+    states = [file.stat() for file in table.files()]
+    size = sum(state.st_size for state in states)
     ranges = table.cut(min(max(LEAST_PART, size // PARTS), MOST_PART))
     made_of = {
         "model": str(model.resolve()),
         "model_sha256": _sum_of(model),
         "source": str(source.resolve()),
         "bytes": size,
-        "time": source.stat().st_mtime_ns,
+        "time": max(state.st_mtime_ns for state in states),
         "k": k,
         "threshold": threshold,
         "shown": list(shown),

@@ -95,16 +95,26 @@ class ManyFiles(Table):
         made.n_rows = None
         return made
 
+    def halves(self, start: int, end: int) -> list[tuple[int, int]]:
+        table, first, last = self._within(start, end)
+        if last == _WHOLE:
+            return [(start, end)]
+        before = start - first
+        return [(before + one, before + other) for one, other in table.halves(first, last)]
+
     def files(self) -> list[Path]:
         return [table.path for table in self._tables]
 
     def _parts(self) -> list[Table]:
         if self._chosen is None:
             return self._tables
-        start, end = self._chosen
-        table = self._tables[start >> _FILE]
-        first, last = start & _WHOLE, end - (start >> _FILE << _FILE)
+        table, first, last = self._within(*self._chosen)
         return [table if last == _WHOLE else table.part(first, last)]
+
+    def _within(self, start: int, end: int) -> tuple[Table, int, int]:
+        """Return the file that a range is in, and the range in it."""
+        number = start >> _FILE
+        return self._tables[number], start & _WHOLE, end - (number << _FILE)
 
 
 def table_files(folder: Path) -> list[Path]:
