@@ -13,7 +13,7 @@ VARIANTS = ("words", "better words", "words, encoder", "words, names", "all toge
 CUT, ASKED = 6000, 3000
 """Rows of a part of a corpus to learn from, and to ask about."""
 LANGUAGES = ("words", "words, encoder")
-TUNED = 12_000
+TUNED = 4_000
 """Rows that a network learns from, or a model that is served."""
 CHARS = (80, 400, 1000)
 """Characters of texts that the server is asked about: a title, a short abstract, a long one."""
