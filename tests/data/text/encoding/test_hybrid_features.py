@@ -193,3 +193,11 @@ def test_vectors_of_another_length_than_the_models_are_refused() -> None:
     job = EncodingJob(encoder, encoder.dim - 1)
     with pytest.raises(DataError, match=f"{encoder.dim} numbers, but .* {encoder.dim - 1}: give"):
         job.run(["ab"])
+
+
+@pytest.mark.parametrize("method", ["glas", "dxml", "neuralxc"])
+def test_networks_learn_from_words_and_vectors(method: str) -> None:
+    pytest.importorskip("torch")
+    tagger = Tagger(method, encoder=count_letters).fit(TEXTS * 3, LABELS * 3)
+    assert tagger.estimator_.n_features_in_ == len(tagger.features_.vocabulary_) + len(LETTERS)
+    assert [name for name, _ in tagger.tag("a red ball", k=2)]
