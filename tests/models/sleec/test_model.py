@@ -53,6 +53,13 @@ def test_paper_has_the_settings_of_the_authors(shape: CorpusShape, expected: tup
     assert (chosen.max_steps, chosen.n_rounds, chosen.rho, chosen.l1) == (200, 2, 0.001, 0.01)
 
 
+def test_many_rows_ask_for_more_restraint_and_more_votes() -> None:
+    few = SLEECSettings.for_corpus("best", CorpusShape(12920, 500, 983))
+    many = SLEECSettings.for_corpus("best", CorpusShape(76_195, 41_993, 13_564))
+    assert (few.C, few.n_neighbors) == (0.1, 70)
+    assert (many.C, many.n_neighbors, many.part_size) == (0.03, 40, 100_000)
+
+
 def test_votes_are_counted_or_weighted_by_distance() -> None:
     X, Y = planted_corpus(300)
     counted = SLEEC(dim=16, n_neighbors=8, settings={"voting": "counts"}, random_state=0).fit(X, Y)

@@ -53,10 +53,11 @@ class SLEEC(VotingRanker):
         Neighbours of each row whose products are kept: 100, but 50 beyond 15,000 rows (250 to 500,
         else 25).
     C : float, optional
-        Weight of a map's error against its length: 0.1 to 0.2 (the same).
+        Weight of a map's error against its length: 0.1 to 0.2, but 0.03 beyond 15,000 rows (0.1 to
+        0.2).
     n_neighbors : int, optional
-        Training rows that vote, for each learner: 25 to 70, but 20 beyond 15,000 rows (25 to 70,
-        else 10).
+        Training rows that vote, for each learner: 25 to 70, 40 beyond 15,000 rows (25 to 70, else
+        10).
     idf : bool, default=False
         Whether features are weighted by inverse document frequency: for 0-1 features or counts.
     settings : dict or SLEECSettings, optional

@@ -45,8 +45,8 @@ class SLEECSettings(Settings):
         Pairs of steps of singular value projection at most: 200, but 100 beyond 15,000 rows
         (200).
     C : float
-        Weight of a map's error against its length: 0.2, but 0.1 with more than 500 labels or
-        15,000 rows (the same).
+        Weight of a map's error against its length: 0.2, but 0.1 with more than 500 labels and 0.03
+        beyond 15,000 rows (0.2, 0.1, 0.1).
     l1, rho : float
         λ, the price of an image's distance from zero, and ρ of the ADMM: 0.01, 0.001 (the same).
     n_rounds : int
@@ -57,7 +57,7 @@ class SLEECSettings(Settings):
         Share of the rows' coordinates that are made zero, the smallest of each dimension: 0
         (0.01, else 0.5).
     n_neighbors : int
-        Training rows that vote, for each learner: 25, but 70 with more than 500 labels and 20
+        Training rows that vote, for each learner: 25, but 70 with more than 500 labels and 40
         beyond 15,000 rows (25, 70, 10).
     voting : {"distance", "counts"}
         Whether a nearer row's vote counts more, or all count one: distance (counts).
@@ -132,7 +132,7 @@ class SLEECSettings(Settings):
                 storage="float32",
             )
         if preset == "best":
-            return cls(part_size=_LARGE, graph_neighbors=50, C=0.1, max_steps=100, n_neighbors=20)
+            return cls(part_size=_LARGE, graph_neighbors=50, C=0.03, max_steps=100, n_neighbors=40)
         return cls(
             n_learners=10,
             part_size=6000,
