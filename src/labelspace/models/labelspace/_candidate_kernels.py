@@ -30,17 +30,17 @@ def gather(
     n_labels = biases.shape[0]
     is_cut = row_ptr.shape[0] > 1
     # What no weight was added to is told by the sign of its zero.
-    sums = np.full(n_labels, UNTOUCHED, dtype=np.float32)
-    touched = np.empty(n_labels + 1, dtype=np.int32)
-    is_taken = np.zeros(n_labels, dtype=np.bool_)
-    every = np.arange(n_labels).astype(np.int32)
+    n_sums = min(n_labels, AT_ONCE) if is_cut else n_labels
+    sums = np.full(n_sums, UNTOUCHED, dtype=np.float32)
+    touched = np.empty(n_sums + 1, dtype=np.int32)
+    every = np.arange(n_sums).astype(np.int32)
     room = (
-        np.empty(n_labels, dtype=np.float32),
-        np.empty(n_labels, dtype=np.int32),
-        np.empty(n_labels, dtype=np.int32),
-        np.empty(n_labels, dtype=np.float32),
-        np.empty(n_labels, dtype=np.int32),
-        np.empty(n_labels, dtype=np.int64),
+        np.empty(n_sums, dtype=np.float32),
+        np.empty(n_sums, dtype=np.int32),
+        np.empty(n_sums, dtype=np.int32),
+        np.empty(n_sums, dtype=np.float32),
+        np.empty(n_sums, dtype=np.int32),
+        np.empty(n_sums, dtype=np.int64),
     )
     values = np.zeros(lists[0].shape[0] - 1 if is_cut else 0, dtype=np.float32)
     n_kept = 3 * n_by_margin if is_cut else n_by_margin  # sums of cut lists are not the last word
@@ -85,12 +85,10 @@ def gather(
                 sums[label] = UNTOUCHED
             margins[row, at] += biases[label]
         if is_cut:
-            own = labels[row, :filled]
-            is_taken[own] = True
+            taken = labels[row, :filled]
             n_best = _propose(
-                features, amounts, lists, biases, is_taken, sums, touched, best, best_margins
+                features, amounts, lists, biases, taken, sums, room, best, best_margins
             )
-            is_taken[own] = False
             n_sure = 0
             for at in range(n_best):
                 label = best[at]
@@ -157,43 +155,75 @@ def _add_up(features, amounts, lists, all_touched, sums, touched):
 
 
 @njit(cache=True, nogil=True)
-def _propose(features, amounts, lists, biases, is_taken, sums, touched, best, best_margins):
-    """Write the largest margins by lists of weights, but of labels not taken; return how many.
+def _propose(features, amounts, lists, biases, taken, sums, room, best, best_margins):
+    """Write the largest margins by lists of weights, but of those taken; return how many.
 
     Some labels at a time, whose sums stay near the processor; lists are in the order of labels.
     """
     weight_ptr, weight_labels, weights = lists[:3]
-    n_kept = best.shape[0]
-    n_best = 0
-    floor = np.float32(-np.inf)
-    places = np.empty(features.shape[0], dtype=np.int64)
+    margins, heights, maxima = room[:3]
+    n_best, n_kept = 0, best.shape[0]
+    floor = np.array([NO_HEIGHT + 1], dtype=np.int32)
+    begins = np.empty(features.shape[0], dtype=np.int64)
     for entry in range(features.shape[0]):
-        places[entry] = weight_ptr[features[entry]]
-    bits = sums.view(np.int32)
-    for first in range(0, sums.shape[0] if n_kept else 0, AT_ONCE):
-        last = first + AT_ONCE
-        n_touched = np.uint64(0)
+        begins[entry] = weight_ptr[features[entry]]
+    for first in range(0, biases.shape[0] if n_kept else 0, AT_ONCE):
+        n = min(AT_ONCE, biases.shape[0] - first)
         for entry in range(features.shape[0]):
-            value = amounts[entry]
-            begin, end = places[entry], weight_ptr[features[entry] + 1]
-            end = begin + np.searchsorted(weight_labels[begin:end], last)
+            value, begin = amounts[entry], begins[entry]
+            end = weight_ptr[features[entry] + 1]
+            end = begin + np.searchsorted(weight_labels[begin:end], first + AT_ONCE)
             some_labels, some_weights = weight_labels[begin:end], weights[begin:end]
             for at in range(some_labels.shape[0]):
-                place = np.uint64(some_labels[at] - first)
-                # Without a branch, which would wait for each sum to come from memory.
-                touched[n_touched] = place
-                n_touched += np.uint64(bits[place] == UNTOUCHED_BITS)
-                sums[place] += value * some_weights[at]
-            places[entry] = end
-        for number in range(n_touched):
-            label = first + touched[number]
-            margin = sums[touched[number]] + biases[label]
-            sums[touched[number]] = UNTOUCHED
-            if margin >= floor and not is_taken[label]:
-                n_best = insert(best, best_margins, n_best, np.int64(label), margin)
-                if n_best == n_kept:
-                    floor = best_margins[n_kept - 1]
+                sums[np.uint64(some_labels[at] - first)] += value * some_weights[at]
+            begins[entry] = end
+        n_groups = _margins(sums[:n], biases[first : first + n], margins, heights, maxima)
+        sums[:n] = UNTOUCHED
+        for group in range(n_groups):
+            if maxima[group] < floor[0]:
+                continue
+            for at in range(group, n, n_groups):
+                if heights[at] >= floor[0] and not _is_among(taken, first + at):
+                    n_best = insert(best, best_margins, n_best, np.int64(first + at), margins[at])
+                    if n_best == n_kept:
+                        write_heights(best_margins[n_kept - 1 :], floor)
     return n_best
+
+
+@njit(cache=True, nogil=True)
+def _is_among(labels, label):
+    for at in range(labels.shape[0]):
+        if labels[at] == label:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _margins(sums, biases, margins, heights, maxima):
+    """Write margins, their heights and the largest heights of groups; return how many these are.
+
+    What no weight was added to has no height. Group g has numbers g, g + n_groups and so on.
+    """
+    n = sums.shape[0]
+    for at in range(n):
+        margins[at] = sums[at] + biases[at]
+    write_heights(margins[:n], heights[:n])
+    bits = sums.view(np.int32)
+    for at in range(n):
+        heights[at] = heights[at] if bits[at] != UNTOUCHED_BITS else NO_HEIGHT
+    return _maxima(heights[:n], maxima)
+
+
+@njit(cache=True, nogil=True)
+def _maxima(heights, maxima):
+    n = heights.shape[0]
+    n_groups = (n + GROUP - 1) // GROUP
+    maxima[:n_groups] = NO_HEIGHT
+    for first in range(0, n, max(n_groups, 1)):
+        some = heights[first : min(first + n_groups, n)]
+        for group in range(some.shape[0]):
+            maxima[group] = some[group] if some[group] > maxima[group] else maxima[group]
+    return n_groups
 
 
 @njit(cache=True, nogil=True)
@@ -205,12 +235,7 @@ def _largest(labels, sums, biases, room, best, best_margins):
     margins, heights, maxima, large, large_labels, kept = room
     n, k = labels.shape[0], best.shape[0]
     if n == sums.shape[0]:  # all, in order
-        for at in range(n):
-            margins[at] = sums[at] + biases[at]
-        write_heights(margins[:n], heights[:n])
-        bits = sums.view(np.int32)
-        for at in range(n):
-            heights[at] = heights[at] if bits[at] != UNTOUCHED_BITS else NO_HEIGHT
+        n_groups = _margins(sums, biases, margins, heights, maxima)
     else:
         for at in range(n):
             margins[at] = sums[labels[at]] + biases[labels[at]]
@@ -218,12 +243,7 @@ def _largest(labels, sums, biases, room, best, best_margins):
         bits = sums.view(np.int32)
         for at in range(n):
             heights[at] = heights[at] if bits[labels[at]] != UNTOUCHED_BITS else NO_HEIGHT
-    n_groups = (n + GROUP - 1) // GROUP
-    maxima[:n_groups] = NO_HEIGHT
-    for first in range(0, n, max(n_groups, 1)):
-        some = heights[first : min(first + n_groups, n)]
-        for group in range(some.shape[0]):
-            maxima[group] = some[group] if some[group] > maxima[group] else maxima[group]
+        n_groups = _maxima(heights[:n], maxima)
     least = np.int32(NO_HEIGHT + 1)
     if n_groups > k:
         least = max(least, kth_largest(maxima[:n_groups], k))
@@ -266,17 +286,17 @@ def n_votes(ids, label_ptr):
 
 
 @njit(cache=True, nogil=True)
-def count_votes(ids, cosines, weights, label_ptr, label_indices, n_labels, voted, votes, met):
+def count_votes(ids, cosines, weights, label_ptr, label_indices, place, voted, votes, met):
     """Write the labels with most votes, and who votes for each label that is voted for at all.
 
     ``met`` has arrays to be filled: where the labels of each row begin, then the labels, how near
-    the nearest voter of each is and how many it has.
+    the nearest voter of each is and how many it has. ``place`` is -1 for all labels before and
+    after.
     """
-    starts, met_labels, met_nearest, met_counts = met
-    sums, nearest, counts = np.zeros((3, n_labels), dtype=np.float32)
-    values = np.empty(n_labels, dtype=np.float32)
-    heights = np.empty(n_labels, dtype=np.int32)
-    kept = np.empty(n_labels, dtype=np.int64)
+    starts, met_labels, nearest, counts = met
+    sums = np.empty(met_labels.shape[0], dtype=np.float32)
+    heights = np.empty(met_labels.shape[0], dtype=np.int32)
+    kept = np.empty(met_labels.shape[0], dtype=np.int64)
     filled = 0
     for row in range(ids.shape[0]):
         first = filled
@@ -287,28 +307,29 @@ def count_votes(ids, cosines, weights, label_ptr, label_indices, n_labels, voted
             cosine = cosines[row, voter]
             for entry in range(label_ptr[number], label_ptr[number + 1]):
                 label = label_indices[entry]
-                if counts[label] == 0.0:
+                at = place[label]
+                if at < 0:
+                    at = place[label] = filled
                     met_labels[filled] = label
+                    sums[filled] = nearest[filled] = counts[filled] = np.float32(0.0)
                     filled += 1
-                sums[label] += weight
-                counts[label] += np.float32(1.0)
-                nearest[label] = max(nearest[label], cosine)
-        n = filled - first
-        for at in range(n):
-            label = met_labels[first + at]
-            values[at] = sums[label]
-            met_nearest[first + at] = nearest[label]
-            met_counts[first + at] = counts[label]
-            sums[label] = nearest[label] = counts[label] = 0.0
-        keep_largest(values[:n], met_labels[first:filled], heights, kept, voted[row], votes[row])
+                sums[at] += weight
+                counts[at] += np.float32(1.0)
+                nearest[at] = max(nearest[at], cosine)
+        for at in range(first, filled):
+            place[met_labels[at]] = -1
+        row_labels = met_labels[first:filled]
+        keep_largest(sums[first:filled], row_labels, heights, kept, voted[row], votes[row])
         starts[row + 1] = filled
 
 
 @njit(cache=True, nogil=True)
-def support(met, n_labels, labels, nearest, n_voters):
-    """Find for each candidate how near its nearest voter is, and how many vote for it."""
+def support(met, place, labels, nearest, n_voters):
+    """Find for each candidate how near its nearest voter is, and how many vote for it.
+
+    ``place`` is -1 for all labels before and after.
+    """
     starts, met_labels, met_nearest, met_counts = met
-    place = np.full(n_labels, -1, dtype=np.int32)
     for row in range(labels.shape[0]):
         for at in range(starts[row], starts[row + 1]):
             place[met_labels[at]] = at

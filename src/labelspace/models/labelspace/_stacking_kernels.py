@@ -168,13 +168,13 @@ def _n_larger(values, number):
 @njit(cache=True, nogil=True)
 def describe_all(
     places, labels, margins, shares, cosines, nearest, n_voters, names, vectors, rows, counts,
-    partner_ptr, partners, partner_shares, probabilities, described, owner, at_,
+    partner_ptr, partners, partner_shares, place_of, probabilities, described, owner, at_,
 ):  # fmt: skip
     """Write the features of all shortlisted candidates, one after the other; return their number.
 
-    ``owner`` and ``at_`` get the row and the place of each.
+    ``owner`` and ``at_`` get the row and the place of each. ``place_of`` is -1 for all labels that
+    may have partners.
     """
-    place_of = np.full(partner_ptr.shape[0] - 1, -1, dtype=np.int32)
     filled = 0
     for row in range(labels.shape[0]):
         n_short = describe(
@@ -197,10 +197,9 @@ def describe_all(
 @njit(cache=True, nogil=True)
 def correct(
     places, labels, margins, shares, cosines, nearest, n_voters, names, vectors, rows, counts,
-    partner_ptr, partners, partner_shares, splits, thresholds, values, probabilities,
+    partner_ptr, partners, partner_shares, place_of, splits, thresholds, values, probabilities,
 ):  # fmt: skip
     """Let the trees correct the probabilities of shortlisted candidates."""
-    place_of = np.full(partner_ptr.shape[0] - 1, -1, dtype=np.int32)
     described = np.empty((places.shape[1], N_FEATURES), dtype=np.float32)
     columns = np.empty((N_FEATURES, places.shape[1]), dtype=np.float32)
     leaves = np.empty(places.shape[1], dtype=np.int32)

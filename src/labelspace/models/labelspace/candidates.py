@@ -18,6 +18,7 @@ from labelspace.csr import split_dense
 from labelspace.models.labelspace import _candidate_kernels as kernels
 from labelspace.models.labelspace.impact_index import ImpactIndex
 from labelspace.models.labelspace.name_index import N_FIGURES, NameIndex
+from labelspace.models.labelspace.scratch import places
 from labelspace.search.result import SearchResult
 from labelspace.search.sparse import SparseIndex
 from labelspace.spaces import sphere
@@ -143,7 +144,7 @@ class Neighbors(NamedTuple):
         support = Support(starts, *figures)
         top = TopK.empty(len(self.weights), k)
         found = self.found.ids, self.found.products, self.weights
-        known = Y.indptr, Y.indices, Y.shape[1]
+        known = Y.indptr, Y.indices, places(Y.shape[1])
         kernels.count_votes(*found, *known, top.labels, top.scores, tuple(support))
         return top, support
 
@@ -165,7 +166,7 @@ class Support(NamedTuple):
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return how near each candidate's nearest voter is, and how many vote for it."""
         nearest, n_voters = np.zeros((2, *labels.shape), dtype=np.float32)
-        kernels.support(tuple(self), n_labels, labels, nearest, n_voters)
+        kernels.support(tuple(self), places(n_labels), labels, nearest, n_voters)
         return nearest, n_voters
 
 

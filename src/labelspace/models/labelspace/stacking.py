@@ -33,6 +33,7 @@ from scipy.special import logit
 from labelspace.csr import empty_csr
 from labelspace.linear.logistic_regression import PSEUDO_ROWS, logistic_regression
 from labelspace.models.labelspace import _stacking_kernels as kernels
+from labelspace.models.labelspace import scratch
 from labelspace.models.labelspace._boosting_kernels import N_FEATURES
 from labelspace.models.labelspace._name_kernels import WHOLE, trust
 from labelspace.models.labelspace.boosting import BoostedTrees, grow_trees
@@ -100,7 +101,7 @@ class Stacker(Storable):
         if self.trees.n_trees:
             trees = self.trees.splits, self.trees.thresholds, self.trees.values
             short = _shortlist(candidates, probabilities)
-            together = partners.indptr, partners.indices, partners.data
+            together = _arrays(partners)
             kernels.correct(short, *candidates, label_counts, *together, *trees, probabilities)
         return probabilities
 
@@ -193,13 +194,19 @@ def describe_shortlist(
     short = _shortlist(candidates, probabilities)
     described = np.empty((short.size, N_FEATURES), dtype=np.float32)
     owner, place = np.empty((2, short.size), dtype=np.int64)
-    together = partners.indptr, partners.indices, partners.data, probabilities
-    told = short, *candidates, label_counts, *together
+    together = _arrays(partners)
+    told = short, *candidates, label_counts, *together, probabilities
     n = kernels.describe_all(*told, described, owner, place)
     owner, place = owner[:n], place[:n]
     is_true = _has(Y, owner, candidates.labels[owner, place])
     logits = logit(np.clip(probabilities[owner, place], 1e-6, 1.0 - 1e-6))
     return Cases(described[:n], is_true, logits, owner)
+
+
+def _arrays(partners: csr_matrix) -> tuple[NDArray[Any], ...]:
+    """Return partners as kernels want them, and room to look labels up in."""
+    n_labels = partners.shape[0]
+    return partners.indptr, partners.indices, partners.data, scratch.places(n_labels)
 
 
 def _with_unseen_labels(
