@@ -18,7 +18,7 @@ class XMLCNNSettings(Settings):
     Attributes
     ----------
     max_words : int
-        Words of a row that are read, from its beginning: 200 (500).
+        Words of a row that are read, from its beginning: 400 (500).
     dim : int
         Length of word vectors: 128 (300).
     word_start : {"labels", "random"}
@@ -39,7 +39,7 @@ class XMLCNNSettings(Settings):
     n_sampled : int
         Labels that a batch is scored against, its own and others: 8,192 (all).
     n_epochs : int
-        Passes over the rows: 16 (20).
+        Passes over the rows: 12 (20).
     min_steps : int
         More passes are made until there have been so many steps: 300 (0).
     batch_size : int
@@ -50,7 +50,7 @@ class XMLCNNSettings(Settings):
         First step size of word and label vectors: 0.002 (0.001).
     """
 
-    max_words: int = 200
+    max_words: int = 400
     dim: int = 128
     word_start: str = "labels"
     widths: tuple[int, ...] = (1, 2, 4)
@@ -60,7 +60,7 @@ class XMLCNNSettings(Settings):
     dropout: float = 0.2
     word_dropout: float = 0.1
     n_sampled: int = 8192
-    n_epochs: int = 16
+    n_epochs: int = 12
     min_steps: int = 300
     batch_size: int = 64
     learning_rate: float = 4e-4
