@@ -11,7 +11,7 @@ Each takes the method's name and returns how a trial is measured.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +116,14 @@ def appending(method: str) -> Measure:
     return measured
 
 
-def scale(method: str) -> Measure:
-    """Train on so many rows; features and labels grow with them, as the preset has them."""
+Asked = Callable[[Path, csr_matrix, csr_matrix], Figures]
+
+
+def scale(method: str, ask_saved: Asked | None = None) -> Measure:
+    """Train on so many rows; features and labels grow with them, as the preset has them.
+
+    ``ask_saved`` may measure more with the folder of the model and test rows.
+    """
 
     def measured(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
         given = dict(trial.parameters)
@@ -143,7 +149,10 @@ def scale(method: str) -> Measure:
         with tempfile.TemporaryDirectory() as folder:
             model.save(Path(folder) / "model")
             figures["model_mib"] = measure.folder_mib(Path(folder) / "model")
-        figures |= batch_speed(lambda rows: model.predict_topk(rows, k=5), test.X)
+            if ask_saved is not None:
+                figures |= ask_saved(Path(folder) / "model", test.X, test.Y)
+            else:
+                figures |= batch_speed(lambda rows: model.predict_topk(rows, k=5), test.X)
         yield trial, figures
 
     return measured

@@ -9,7 +9,8 @@ is not given (``evidence.py``).
 expected calibration error that training itself measured and that on test rows, then what the
 thresholds ``"f1"`` and ``"precision=0.9"`` reach there.
 
-``appending``, ``scale``: see ``benchmarks.studies.promises``.
+``appending``, ``scale``: see ``benchmarks.studies.promises`` and, for what a row takes,
+``scale.py``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 from benchmarks.corpora import BY_SIZE
 from benchmarks.studies import promises
-from benchmarks.studies.labelspace import evidence, growing, page
+from benchmarks.studies.labelspace import evidence, growing, page, scale
 from benchmarks.studies.source import Source
 from benchmarks.studies.study import Figures, Part, Study, Trial
 from labelspace import metrics
@@ -56,7 +57,7 @@ STUDY = Study(
         "updates": Part([Trial("updates", corpus) for corpus in page.UPDATED], growing.updates),
         "calibration": Part([Trial("calibration", corpus) for corpus in BY_SIZE], calibration),
         "appending": Part([Trial("appending", "eurlex57k")], promises.appending("labelspace")),
-        "scale": Part(page.SIZES, promises.scale("labelspace"), own_process=True),
+        "scale": Part(page.SIZES, promises.scale("labelspace", scale.ask_saved), own_process=True),
     },
     page.PAGE,
     page.tables,
