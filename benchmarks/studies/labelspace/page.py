@@ -17,6 +17,7 @@ CORPORA = {"bibtex": (0, 1, 2), "delicious": (0,), "debtags": (0,), "wordnet": (
 SETTINGS: dict[str, dict[str, Any]] = {
     "one space": {"n_learners": 1},
     "two spaces": {"n_learners": 2},
+    "with ten trees of rows": {"settings": {"n_row_trees": 10}},
 }
 CUTS = {
     "debtags": (2_000, 7_000, 9_500, 10_500, 20_000),
@@ -32,7 +33,7 @@ SIZES = [size(50_000), size(100_000), size(490_449)]
 
 
 def evidence() -> list[Trial]:
-    """Return the default on every corpus, then with fewer spaces."""
+    """Return the default on every corpus, then with fewer spaces, and with trees of rows."""
     return [
         Trial("evidence", corpus, variant, parameters, seed)
         for variant, parameters in {"": {}, **SETTINGS}.items()
