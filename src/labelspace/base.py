@@ -301,8 +301,7 @@ class LabelRanker(Responses, store.Storable, ClassifierMixin, BaseEstimator):
     def _resolved(self, X: csr_matrix, Y: csr_matrix, n_dense: int = 0) -> Any:
         """Return the settings for a corpus, whose last ``n_dense`` columns all rows have.
 
-        Vectors beside words are not to change how words are learned from, so that the longer part
-        counts; sixteen numbers of a vector, multiplied as they lie in memory, count as a word.
+        The longer part counts, and sixteen numbers of a vector as a word: vectors change nothing.
         """
         assert self.settings_type is not None
         n_in_vectors = n_dense * X.shape[0]
