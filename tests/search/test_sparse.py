@@ -62,3 +62,17 @@ def test_number_of_threads_does_not_matter(n_rows: int) -> None:
 def test_keys_come_back_as_they_were() -> None:
     keys = sparse(np.random.default_rng(1), 20, 10)
     assert abs(SparseIndex(keys).keys - keys).nnz == 0
+
+
+def test_long_lists_follow_keys_that_are_replaced() -> None:
+    rng = np.random.default_rng(0)
+    keys = np.where(rng.random((30, 6)) < [0.9, 0.8, 0.7, 0.01, 0.0, 0.5], 1.0, 0.0)
+    index = SparseIndex(csr_matrix(keys, dtype=np.float32))
+    for _ in range(2):
+        places, rows = index.long_lists(-0.0)
+        for feature in range(6):
+            whole = index.keys[:, [feature]].toarray().ravel()
+            if places[feature] >= 0:
+                assert rows[places[feature]].tolist() == whole.tolist()
+        assert places[0] >= 0 > places[4]
+        index.put(np.array([2, 30]), csr_matrix(np.full((2, 6), 3.0)), np.zeros(2))

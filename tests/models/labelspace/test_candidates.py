@@ -13,6 +13,7 @@ from labelspace.models.labelspace.candidates import (
     Neighbors,
     gather_candidates,
 )
+from labelspace.models.labelspace.impact_index import ImpactIndex
 from labelspace.models.labelspace.name_index import NameIndex
 from labelspace.models.labelspace.stacking import Stacker, best_candidates, terms
 from labelspace.search.result import SearchResult
@@ -166,3 +167,28 @@ def test_empty_votes(given, neighbors) -> None:
     found = gathered(given, neighbors, 3, votes=TopK.empty(N_ROWS, 4))
     best = SparseIndex(W, np.zeros(N_LABELS)).search(X, 1).scores[:, 0] > 0
     assert np.array_equal(found.labels[:, 0] >= 0, best)
+
+
+@pytest.mark.parametrize("density", [0.002, 0.05, 0.6])
+@pytest.mark.parametrize("n_labels", [300, 40_000])
+def test_margins_of_short_long_and_cut_lists_are_the_same(density: float, n_labels: int) -> None:
+    rng = np.random.default_rng(0)
+    W = csr_matrix(random_array((n_labels, 20), density=density, rng=rng, dtype=np.float32))
+    X = csr_matrix(rng.normal(size=(6, 20)).astype(np.float32))
+    X[3] = 0.0
+    X.eliminate_zeros()
+    biases = rng.normal(size=n_labels).astype(np.float32)
+    told = np.zeros((6, 4), np.float32), TopK.empty(6, 1)
+    nobody = Neighbors(SearchResult.none(6, 0), np.zeros((6, 0), np.float32))
+    support = nobody.count_votes(csr_matrix((1, n_labels)), 1)[1]
+    centroids = LabelCentroids(np.ones((n_labels, 4), np.float32))
+    margins = np.where((abs(X) @ abs(W).T).toarray() > 0, (X @ W.T).toarray() + biases, -np.inf)
+    for index in (SparseIndex(W, biases), ImpactIndex(W, biases, longest=n_labels)):
+        found = gather_candidates(
+            X, *told, nobody, support, index, centroids, None, n_by_margin=5, n_by_name=0
+        )
+        for row in range(6):
+            best = np.argsort(-margins[row], kind="stable")[:5]
+            best = best[np.isfinite(margins[row, best])]
+            assert found.labels[row, : best.size].tolist() == best.tolist()
+            assert (found.labels[row, best.size :] == -1).all()
