@@ -29,6 +29,12 @@ pytestmark = [
 ]
 METHODS = ("labelspace", "one-vs-all", "annexml")
 WITHIN = 300  # seconds
+THINGS = ("red ball", "green cube", "red cube", "green ball")
+# In a process of its own, since it makes parts of files small.
+LEARN_ALONE = (
+    "import sys; from pathlib import Path; from tests.engine.driver import learn_texts\n"
+    "learn_texts(*map(Path, sys.argv[1:]))\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +103,25 @@ def test_models_are_the_same_bytes_on_a_cluster(nodes, tmp_path) -> None:
         for number, case in enumerate(cases)
     }
     assert not {case: names for case, names in found.items() if names}
+
+
+def test_texts_are_read_and_encoded_on_a_cluster(nodes, tmp_path) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for number in range(3):
+        rows = [(f"a {THINGS[i % 4]} {i} of {number}", THINGS[i % 4].split()) for i in range(200)]
+        lines = [json.dumps({"text": text, "labels": labels}) for text, labels in rows]
+        (folder / f"part-{number}.jsonl").write_text("\n".join(lines) + "\n")
+    apart = driver(nodes, tmp_path / "work", "texts", tmp_path / "apart", str(folder))
+    learned = subprocess.run(
+        [sys.executable, "-c", LEARN_ALONE, str(tmp_path / "alone"), str(folder)],
+        env=nodes.env, cwd=PROJECT, check=False,
+    )  # fmt: skip
+    assert learned.returncode == 0
+    finished(apart)
+    stages = {json.loads(line)["stage"] for line in (tmp_path / "work/blocks.jsonl").open()}
+    assert {stage.partition(" ")[0] for stage in stages} >= {"Reading", "Encoding", "training"}
+    assert differing(tmp_path / "apart", tmp_path / "alone") == []
 
 
 def test_a_node_killed_in_training_costs_nothing_but_time(nodes, tmp_path) -> None:
