@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.csr import split_dense
 from labelspace.models.labelspace import _candidate_kernels as kernels
+from labelspace.models.labelspace import _support_kernels as support_kernels
 from labelspace.models.labelspace.impact_index import ImpactIndex
 from labelspace.models.labelspace.name_index import N_FIGURES, NameIndex
 from labelspace.models.labelspace.scratch import places
@@ -130,7 +131,7 @@ class Neighbors(NamedTuple):
         if not cosines.shape[1]:
             return np.zeros((len(cosines), 3), dtype=np.float32)
         ranked = np.empty((len(cosines), min(20, cosines.shape[1])), dtype=np.float32)
-        kernels.nearest_voters(cosines, weights, ranked)
+        support_kernels.nearest_voters(cosines, weights, ranked)
         return np.column_stack([ranked[:, :n].mean(axis=1) for n in (1, 5, 20)])
 
     def count_votes(self, Y: csr_matrix, k: int) -> tuple[TopK, Support]:
@@ -138,14 +139,14 @@ class Neighbors(NamedTuple):
 
         It is ``voting.count_votes`` that notes the voters as well.
         """
-        most = kernels.n_votes(self.found.ids, Y.indptr)
+        most = support_kernels.n_votes(self.found.ids, Y.indptr)
         starts = np.zeros(len(self.weights) + 1, dtype=np.int64)
         figures = np.empty(most, np.int32), np.empty(most, np.float32), np.empty(most, np.float32)
         support = Support(starts, *figures)
         top = TopK.empty(len(self.weights), k)
         found = self.found.ids, self.found.products, self.weights
         known = Y.indptr, Y.indices, places(Y.shape[1])
-        kernels.count_votes(*found, *known, top.labels, top.scores, tuple(support))
+        support_kernels.count_votes(*found, *known, top.labels, top.scores, tuple(support))
         return top, support
 
 
@@ -166,7 +167,7 @@ class Support(NamedTuple):
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return how near each candidate's nearest voter is, and how many vote for it."""
         nearest, n_voters = np.zeros((2, *labels.shape), dtype=np.float32)
-        kernels.support(tuple(self), places(n_labels), labels, nearest, n_voters)
+        support_kernels.support(tuple(self), places(n_labels), labels, nearest, n_voters)
         return nearest, n_voters
 
 
