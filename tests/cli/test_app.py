@@ -128,7 +128,7 @@ def test_predict_takes_a_threshold_by_its_goal(corpora: Path, tmp_path: Path) ->
     sure = run_json("predict", folder, test, "--threshold", "precision=0.5", "-k", 1)
     assert all(len(labels) <= 1 for labels in sure["predictions"])
     assert run_json("evaluate", folder, test)["ECE"] < 25.0
-    assert run_json("info", folder)["calibration_rows"] == 20
+    assert run_json("info", folder)["calibration_rows"] == 60
     assert "calibration error" in run("evaluate", folder, test).stdout
 
 
