@@ -102,14 +102,18 @@ def table_rows(table: Any, roles: Roles, separator: str | None) -> ReadRows | No
 
 def line_rows(name: str, path: Path) -> ReadRows | None:
     """Return the rows of a file of lines without a header, read by the engine in use."""
+    return _read(path, [path], {"format": name}, line_parts(path))
+
+
+def line_parts(path: Path) -> list[tuple[int, int]]:
+    """Return the byte ranges of a file of lines that the engine in use may read; none if packed."""
     if not engine.is_active() or not path.is_file():
-        return None
+        return []
     try:
         check_not_packed(path)
     except DataError:
-        return None
-    ranges = line_ranges(path, part_size(path.stat().st_size))
-    return _read(path, [path], {"format": name}, ranges)
+        return []
+    return line_ranges(path, part_size(path.stat().st_size))
 
 
 def _read(

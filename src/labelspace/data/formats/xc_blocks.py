@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from labelspace import engine, threads
 from labelspace.data.formats import _xc_kernels as kernels
-from labelspace.data.formats.ranges import FileRange, check_not_packed, line_ranges
-from labelspace.data.formats.row_blocks import part_size
-from labelspace.errors import DataError, shortened
+from labelspace.data.formats.ranges import FileRange
+from labelspace.data.formats.row_blocks import line_parts
+from labelspace.errors import shortened
 
 BLOCK_SIZE = 1 << 20
 
@@ -79,16 +79,10 @@ def rows_by_engine(path: Path, limits: ColumnLimits, has_header: bool) -> list[P
 
     Mistakes are told by reading in order, so that the line is right.
     """
-    if not engine.is_active() or not path.is_file():
-        return None
-    try:
-        check_not_packed(path)
-    except DataError:
-        return None
-    state = path.stat()
-    ranges = line_ranges(path, part_size(state.st_size))
+    ranges = line_parts(path)
     if len(ranges) < 2:
         return None
+    state = path.stat()
     about = {
         "path": str(path.resolve()),
         "file": [state.st_size, state.st_mtime_ns],
