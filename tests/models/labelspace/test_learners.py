@@ -10,6 +10,7 @@ from labelspace.ensemble import Learner, search_all
 from labelspace.models.labelspace.learners import (
     find_neighbors,
     held_out_rows,
+    miss_many_rows,
     neighbor_weights,
     train_spaces,
 )
@@ -62,3 +63,10 @@ def test_few_rows_are_held_out_in_larger_shares(n_rows: int, n_held_out: int) ->
 def test_nothing_is_held_out_where_no_share_is() -> None:
     ones = csr_matrix(np.ones((100, 1), dtype=np.float32))
     assert not held_out_rows(ones, ones, LabelSpaceSettings(validation_fraction=0), 0, None).any()
+
+
+@pytest.mark.parametrize(("n_labelled", "expected"), [(900, True), (11_000, False)])
+def test_spaces_miss_many_rows_where_few_have_labels(n_labelled: int, expected: bool) -> None:
+    Y = csr_matrix((np.arange(12_000) < n_labelled).astype(np.float32)[:, np.newaxis])
+    ones = csr_matrix(np.ones((12_000, 1), dtype=np.float32))
+    assert miss_many_rows(ones, Y, LabelSpaceSettings()) is expected

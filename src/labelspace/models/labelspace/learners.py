@@ -38,18 +38,32 @@ def held_out_rows(
     seed: int,
     groups: NDArray[np.int64] | None,
 ) -> NDArray[np.bool_]:
-    """Choose a tenth of the rows, or some thousands, among those with features and labels.
-
-    With few rows a tenth teaches the stacking too little: then more are held out.
-    """
+    """Choose a tenth of the rows, or some thousands, among those with features and labels."""
     usable = usable_rows(X, Y)
-    n_rows = int(settings.validation_fraction * usable.size)
-    if n_rows:
-        n_rows = max(n_rows, min(settings.min_held_out, int(_MOST_HELD_OUT * usable.size)))
-        n_rows = min(n_rows, settings.max_held_out)
     held_out = np.zeros(X.shape[0], dtype=np.bool_)
-    held_out[hold_out(usable, n_rows, seed, groups)] = True
+    held_out[hold_out(usable, n_held_out(usable.size, settings), seed, groups)] = True
     return held_out
+
+
+def n_held_out(n_usable: int, settings: LabelSpaceSettings) -> int:
+    """Return how many rows to hold out of so many: more than the share where they are few.
+
+    A tenth of few rows teaches the stacking too little.
+
+    >>> [n_held_out(n, LabelSpaceSettings()) for n in (5, 100, 5_000, 20_000, 90_000)]
+    [0, 30, 1000, 2000, 4000]
+    """
+    n_rows = int(settings.validation_fraction * n_usable)
+    if not n_rows:
+        return 0
+    n_rows = max(n_rows, min(settings.min_held_out, int(_MOST_HELD_OUT * n_usable)))
+    return min(n_rows, settings.max_held_out)
+
+
+def miss_many_rows(X: csr_matrix, Y: csr_matrix, settings: LabelSpaceSettings) -> bool:
+    """Return whether more than the share of the rows is held out, which spaces then lack."""
+    n_usable = usable_rows(X, Y).size
+    return n_held_out(n_usable, settings) > settings.validation_fraction * n_usable
 
 
 def train_spaces(

@@ -40,6 +40,7 @@ from labelspace.models.labelspace.leaf_mates import grow_leaf_mates
 from labelspace.models.labelspace.learners import (
     encode,
     held_out_rows,
+    miss_many_rows,
     train_spaces,
 )
 from labelspace.models.labelspace.learning_on import LearnsOn
@@ -270,8 +271,7 @@ class LabelSpace(LearnsOn):
         del honest  # with millions of labels, most of the memory
         self._learn_stacker(X, Y, seen, np.flatnonzero(held_out), index, kin)
         del index
-        if held_out.sum() > told.validation_fraction * held_out.size:
-            # So many that spaces would miss them.
+        if miss_many_rows(X, Y, told):
             self.learners_ = train_spaces(X, Y, self.Y_, told, **how)
         self.classifiers_ = index_classifiers(every, longest, n_dense)
         self.label_centroids_ = self._label_centroids(X, Y)
