@@ -11,12 +11,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.linear.sampled_hinge import Classifiers, train_sampled_hinge
 from labelspace.linear.squared_hinge import train_with_held_out
-from labelspace.models.labelspace.choose_c import (
-    USUAL,
-    USUAL_EXACT,
-    choose_C,
-    choose_exact_C,
-)
+from labelspace.models.labelspace.choose_c import USUAL, choose_C
 from labelspace.models.labelspace.impact_index import ImpactIndex
 from labelspace.models.labelspace.settings import LabelSpaceSettings
 from labelspace.search.sparse import SparseIndex
@@ -38,19 +33,15 @@ def train_classifiers(
     ``hard_negatives`` is asked, for labels that rows lack but might be taken to have, only where
     classifiers do not see all rows.
     """
-    if settings.exact:
-        how["min_weight"] = settings.min_weight
-        chosen = USUAL_EXACT if C == "auto" else float(C)
-        if C == "auto" and settings.try_C:
-            chosen = choose_exact_C(X, Y, **how)
-        every, honest = train_with_held_out(X, Y, held_out, C=chosen, tol=settings.tol, **how)
-        return chosen, Classifiers(*every[:2]), Classifiers(*honest[:2])
-    hard = hard_negatives()
+    how["min_weight"] = settings.min_weight
     chosen = USUAL if C == "auto" else float(C)
     if C == "auto" and settings.try_C:
-        chosen = choose_C(X, Y, hard, held_out, **how)
-    sampled: dict[str, Any] = {"fewest": settings.min_negatives, "min_weight": settings.min_weight}
-    solved = train_sampled_hinge(X, Y, hard, held_out=held_out, C=chosen, **sampled, **how)
+        chosen = choose_C(X, Y, **how)
+    if settings.exact:
+        every, honest = train_with_held_out(X, Y, held_out, C=chosen, tol=settings.tol, **how)
+        return chosen, Classifiers(*every[:2]), Classifiers(*honest[:2])
+    how["fewest"] = settings.min_negatives
+    solved = train_sampled_hinge(X, Y, hard_negatives(), held_out=held_out, C=chosen, **how)
     return chosen, *solved
 
 

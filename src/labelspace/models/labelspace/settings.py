@@ -23,6 +23,7 @@ from labelspace.parameters import (
 _ROWS = 10_000, 40_000
 _ROWS_FOR_STEPS = 4_000, 16_000
 _ROWS_FOR_EPOCHS = 20_000, 80_000
+_ROWS_FOR_ONE_EPOCH = 80_000, 320_000
 _FEATURES = 50, 200  # of a row: the more it has, the more hard negatives it needs and can afford
 _LABELS_PER_NEGATIVE = 64  # of which one is met in each batch
 _EXACT = 5e10  # labels times features of all rows: solvers that see all rows pass over few of them
@@ -51,8 +52,8 @@ class LabelSpaceSettings(Settings):
         Weight, in learning a space, of labels' own vectors, to which rows are drawn: 0 (no such
         vectors) up to 10,000 rows, rising to 1 from 40,000 on.
     n_epochs : int
-        Passes over the rows in learning a space, at least: 5 up to 20,000 rows, falling to 3 from
-        80,000 on.
+        Passes over the rows in learning a space, at least: 5 up to 20,000 rows, falling to 3 at
+        80,000 and to 1 from 320,000 on, where one is as many steps as three are there.
     batch_size : int
         Rows that a space learns from at a time, at most: one for 64 labels, which have to meet
         those that they are mistaken for, but 128 at least and 512 at most.
@@ -77,7 +78,8 @@ class LabelSpaceSettings(Settings):
     update_neighbors, update_negatives : int
         The same for rows that come later: 30 and 50.
     min_negatives : int
-        Negatives that a classifier draws at least: five for each feature of a row, 100 at least.
+        Negatives that a classifier draws at least: five for each feature of a row; where labels are
+        so many that this is too much effort, fewer, but 50.
     min_weight : float
         Classifiers' weights closer to zero are cut: 0.05.
     longest_list : int
@@ -198,7 +200,7 @@ class LabelSpaceSettings(Settings):
             learning_rate=_blend(0.1, 0.2, large),
             label_weight=large,
             min_steps=round(_blend(80, 200, _way(shape.n_examples, *_ROWS_FOR_STEPS))),
-            n_epochs=round(5 - 2 * _way(shape.n_examples, *_ROWS_FOR_EPOCHS)),
+            n_epochs=_n_epochs(shape.n_examples),
             batch_size=batch_size,
             n_candidates=2 * batch_size,
             hard_neighbors=round(_blend(30, 100, long)),
@@ -266,8 +268,18 @@ def _blend(small: float, large: float, way: float) -> float:
     return float(small * (large / small) ** way)
 
 
+def _n_epochs(n_examples: int) -> int:
+    """Return how often a space sees each row: the more of them, the more steps one pass has.
+
+    >>> [_n_epochs(n) for n in (5_000, 40_000, 80_000, 160_000, 500_000)]
+    [5, 4, 3, 2, 1]
+    """
+    ways = _way(n_examples, *_ROWS_FOR_EPOCHS) + _way(n_examples, *_ROWS_FOR_ONE_EPOCH)
+    return round(5 - 2 * ways)
+
+
 def _min_negatives(shape: CorpusShape) -> int:
     """Return how many negatives a classifier draws at least: the more, the longer rows are."""
     n_features = shape.n_entries / max(shape.n_examples, 1)
-    per_negative = max(shape.n_labels * n_features, 1.0)
-    return max(100, int(min(5 * n_features, _MOST_NEGATIVES / per_negative)))
+    affordable = _MOST_NEGATIVES / max(shape.n_labels * n_features, 1.0)
+    return max(50, int(min(max(5 * n_features, 100), affordable)))
