@@ -27,7 +27,7 @@ from labelspace.metrics import evaluate
 from labelspace.models.labelspace.impact_index import ImpactIndex
 from labelspace.search.sparse import SparseIndex
 
-SHORTER = (1000, 500)
+SHORTER = (500,)
 """Lengths of lists that are tried beside that of the model."""
 
 

@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix, random_array
 
 import labelspace
 from labelspace.models import LabelSpace
+from labelspace.models.labelspace import classifiers
 from labelspace.models.labelspace.impact_index import ImpactIndex
 from labelspace.search.sparse import SparseIndex
 from tests.planted import planted_corpus
@@ -46,7 +47,8 @@ def test_keys_are_whole_and_can_be_replaced_and_added(keys: csr_matrix) -> None:
         assert np.array_equal(whole.weights_of(key, features), expected)
 
 
-def test_a_model_with_cut_lists_answers_nearly_as_one_with_all(tmp_path) -> None:
+def test_a_model_with_cut_lists_answers_nearly_as_one_with_all(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(classifiers, "WORTH_CUTTING", 10)
     X, Y = planted_corpus()
     how = {"random_state": 0, "n_threads": 1}
     whole = LabelSpace(**how).fit(X, Y)

@@ -16,7 +16,7 @@ from labelspace.models.labelspace.impact_index import ImpactIndex
 from labelspace.models.labelspace.settings import LabelSpaceSettings
 from labelspace.search.sparse import SparseIndex
 
-WORTH_CUTTING = 10  # times as long as a list may be, from which on it is cut
+WORTH_CUTTING = 20  # times as long as a list may be, from which on it is cut
 
 
 def train_classifiers(

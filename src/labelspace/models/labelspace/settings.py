@@ -84,7 +84,7 @@ class LabelSpaceSettings(Settings):
         Classifiers' weights closer to zero are cut: 0.05.
     longest_list : int
         Labels whose weights for a feature propose them, at most, the largest first, where some
-        feature has weights for ten times as many; margins are of all weights: 2,000.
+        feature has weights for twenty times as many; margins are of all weights: 1,000.
     exact : bool
         Whether classifiers see all rows as negatives, or only hard ones and some drawn at random:
         all, unless labels × features of all rows are more than 5 · 10¹⁰.
@@ -131,7 +131,7 @@ class LabelSpaceSettings(Settings):
     update_negatives: int = 50
     min_negatives: int = 100
     min_weight: float = 0.05
-    longest_list: int = 2000
+    longest_list: int = 1000
     exact: bool = True
     tol: float = 0.5
     try_C: bool = True
