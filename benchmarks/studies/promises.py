@@ -175,9 +175,16 @@ def scale_table(
                 "training, CPU s": f"{one['train_cpu_s']:.0f}",
                 "peak memory": f"{one['peak_mib'] / 1024:.1f} GiB",
                 "model": f"{per_mib * one['model_mib']:,.0f} {unit}",
+                "P@5": f"{one['P@5']:.1f}",
+                "a row in batches": _milliseconds(one, "batch_cpu_ms"),
+                "a row alone": _milliseconds(one, "latency_ms_p50"),
             }
             rows.append([cells[name] for name in columns])
     return markdown(columns, rows, numbers=False)
+
+
+def _milliseconds(figures: Figures, name: str) -> str:
+    return f"{figures[name]:.1f} ms" if name in figures else ""
 
 
 def _precision(model: Any, X: csr_matrix, Y: csr_matrix) -> dict[str, float]:

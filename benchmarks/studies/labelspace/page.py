@@ -55,7 +55,8 @@ def cuts() -> list[Trial]:
 
 def tables(lines: list[Measured]) -> dict[str, str]:
     """Return the tables of the page."""
-    columns = ["rows", "labels", "training, CPU s", "peak memory", "model"]
+    columns = ["rows", "labels", "training, CPU s", "peak memory", "model", "P@5"]
+    columns += ["a row in batches", "a row alone"]
     return {
         "evidence": _evidence(lines),
         "cuts": _cuts(lines),
