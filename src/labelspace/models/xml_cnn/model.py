@@ -54,7 +54,7 @@ class XMLCNN(LabelRanker):
     preset : {"best", "paper"}, default="best"
         "best" is what measures best for its time; "paper" has the published sizes.
     max_words : int, optional
-        Words of a row that are read, from its beginning: 400 (500).
+        Words of a row that are read, from its beginning: 200 (500).
     dim : int, optional
         Length of word vectors: 128 (300).
     widths : sequence of int, optional
@@ -66,7 +66,7 @@ class XMLCNN(LabelRanker):
     hidden : int, optional
         Width of the bottleneck: 512 (512).
     n_epochs : int, optional
-        Passes over the rows at most: 12 (20).
+        Passes over the rows at most: 8 (20).
     validation : float, default=0
         Share of the rows that are held out, to end training when they get no better.
     reads : {"auto", "sequences", "features"}, default="auto"

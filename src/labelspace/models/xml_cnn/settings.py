@@ -10,6 +10,8 @@ from labelspace.parameters import CorpusShape, Rules, Settings, Span, Tunable, o
 if TYPE_CHECKING:
     from labelspace.deep.loop import DeepSettings
 
+_FEW_ROWS = 4_000  # up to which steps are the largest
+
 
 @dataclass(frozen=True)
 class XMLCNNSettings(Settings):
@@ -18,7 +20,7 @@ class XMLCNNSettings(Settings):
     Attributes
     ----------
     max_words : int
-        Words of a row that are read, from its beginning: 400 (500).
+        Words of a row that are read, from its beginning: 200 (500).
     dim : int
         Length of word vectors: 128 (300).
     word_start : {"labels", "random"}
@@ -33,34 +35,35 @@ class XMLCNNSettings(Settings):
     hidden : int
         Width of the bottleneck: 512 (512).
     dropout : float
-        Share of pooled answers, and of the bottleneck, that is left out in a step: 0.2 (0.5).
+        Share of pooled answers, and of the bottleneck, that is left out in a step: 0.1 (0.5).
     word_dropout : float
         Share of words that is left out in a step: 0.1 (0).
     n_sampled : int
         Labels that a batch is scored against, its own and others: 8,192 (all).
     n_epochs : int
-        Passes over the rows: 12 (20).
+        Passes over the rows: 8 (20).
     min_steps : int
         More passes are made until there have been so many steps: 300 (0).
     batch_size : int
         Rows in a step: 64 (128).
     learning_rate : float
-        First step size of filters and bottleneck: 0.0004 (0.001).
+        First step size of filters and bottleneck: 0.0004 up to 4,000 rows, falling to 0.0001 from
+        128,000 on (0.001).
     row_learning_rate : float
-        First step size of word and label vectors: 0.002 (0.001).
+        First step size of word and label vectors: five times as much (0.001).
     """
 
-    max_words: int = 400
+    max_words: int = 200
     dim: int = 128
     word_start: str = "labels"
     widths: tuple[int, ...] = (1, 2, 4)
     n_filters: int = 128
     n_parts: int = 4
     hidden: int = 512
-    dropout: float = 0.2
+    dropout: float = 0.1
     word_dropout: float = 0.1
     n_sampled: int = 8192
-    n_epochs: int = 12
+    n_epochs: int = 8
     min_steps: int = 300
     batch_size: int = 64
     learning_rate: float = 4e-4
@@ -83,7 +86,7 @@ class XMLCNNSettings(Settings):
         "learning_rate": [real(0)],
         "row_learning_rate": [real(0)],
     }
-    tunable: ClassVar[Tunable] = {"dropout": (0.2, 0.5), "learning_rate": Span(1e-4, 1e-3)}
+    tunable: ClassVar[Tunable] = {"dropout": (0.05, 0.2), "learning_rate": Span(1e-4, 1e-3)}
 
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> XMLCNNSettings:
@@ -104,7 +107,8 @@ class XMLCNNSettings(Settings):
                 learning_rate=1e-3,
                 row_learning_rate=1e-3,
             )
-        return cls()
+        rate = _step_size(shape.n_examples)
+        return cls(learning_rate=rate, row_learning_rate=5.0 * rate)
 
     def training(
         self, seed: int, *, stops_early: bool = False, checkpoint: str | None = None
@@ -122,3 +126,12 @@ class XMLCNNSettings(Settings):
             checkpoint=checkpoint,
             seed=seed,
         )
+
+
+def _step_size(n_rows: int) -> float:
+    """Return how large steps are at first: the more rows, the more and the smaller.
+
+    >>> [round(_step_size(n), 5) for n in (100, 4_000, 45_000, 1_000_000)]
+    [0.0004, 0.0004, 0.00015, 0.0001]
+    """
+    return 4e-4 * min(max((_FEW_ROWS / max(n_rows, 1)) ** 0.4, 0.25), 1.0)
