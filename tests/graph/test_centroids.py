@@ -22,3 +22,5 @@ def test_centroids_are_unit_vectors_in_the_middle_of_rows():
     Y = csr_matrix([[1, 0, 0], [1, 0, 0], [0, 1, 0]], dtype=np.float32)
     found = label_centroids(X, Y, 2).toarray()
     np.testing.assert_allclose(found, [[0.5**0.5, 0.5**0.5, 0], [0, 0, 1], [0, 0, 0]], rtol=1e-6)
+    means = label_centroids(X, Y, 2, unit=False).toarray()
+    np.testing.assert_allclose(means, [[0.5, 0.5, 0], [0, 0, 1], [0, 0, 0]], rtol=1e-6)

@@ -68,6 +68,18 @@ def test_the_objective_rises_with_every_turn(monkeypatch: pytest.MonkeyPatch) ->
     assert reached[-1] > reached[0]
 
 
+def test_gains_count_as_they_are_without_ndcg(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Splits are then those of rows whose best DCG is taken for 1."""
+    X, Y = ROWS_AND_LABELS
+    (plain,) = grow_trees(X, Y, Growth(C=5.0, ndcg=False), [1])
+    (divided,) = grow_trees(X, Y, Growth(C=5.0), [1])
+    ones = "labelspace.row_forest.forest.best_dcg", lambda Y, gains: np.ones(Y.shape[0])
+    monkeypatch.setattr(*ones)
+    (expected,) = grow_trees(X, Y, Growth(C=5.0), [1])
+    assert np.array_equal(plain.rows, expected.rows)
+    assert not np.array_equal(plain.rows, divided.rows)
+
+
 def test_leaves_have_the_shares_of_their_rows_labels() -> None:
     X, Y = ROWS_AND_LABELS
     gains = np.linspace(1, 2, Y.shape[1])

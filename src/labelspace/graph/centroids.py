@@ -10,11 +10,23 @@ from labelspace.topk import topk_csr
 _BLOCK = 2048
 
 
-def label_centroids(X: csr_matrix, Y: csr_matrix, n_features: int = 100) -> csr_matrix:
-    """Return unit vectors in the middle of each label's rows, cut to their largest values."""
+def label_centroids(
+    X: csr_matrix, Y: csr_matrix, n_features: int = 100, *, unit: bool = True
+) -> csr_matrix:
+    """Return vectors in the middle of each label's rows, cut to their largest values.
+
+    They have length one, or are the means of the rows if not ``unit``.
+
+    >>> X = csr_matrix([[1.0, 0.0], [0.0, 1.0]])
+    >>> label_centroids(X, csr_matrix([[1], [1]]), unit=False).toarray()
+    array([[0.5, 0.5]], dtype=float32)
+    """
     cut = largest(csr_matrix(Y.T, dtype=np.float32), X, n_features, diagonal=True)
-    lengths = np.sqrt(np.asarray(cut.multiply(cut).sum(axis=1)).ravel())
-    scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    if unit:
+        sizes = np.sqrt(np.asarray(cut.multiply(cut).sum(axis=1)).ravel())
+    else:
+        sizes = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float32)
+    scales = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     return csr_matrix(diags(scales.astype(np.float32)) @ cut)
 
 

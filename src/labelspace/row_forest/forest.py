@@ -46,6 +46,8 @@ class Growth:
         Steps of Newton's kind at most, and passes over the features in each.
     split_rows : int
         Rows from which a hyperplane is learned at most.
+    ndcg : bool
+        Whether rankings count a row's gains over its best DCG, or else as they are.
     """
 
     split: str = "rankings"
@@ -56,6 +58,7 @@ class Growth:
     max_steps: int = 10
     max_passes: int = 10
     split_rows: int = 1 << 40
+    ndcg: bool = True
 
 
 class GrownTree(NamedTuple):
@@ -191,7 +194,8 @@ def grow_trees(
     gains : ndarray of shape (n_labels,), optional
         What it is worth to have a label right: one for each unless given.
     row_weights : ndarray of shape (n_examples,), optional
-        How much rows count in means and their leaves; rankings count 1 over a row's best DCG.
+        How much rows count in means and their leaves; in rankings it is 1 over a row's best DCG, or
+        1 without ``growth.ndcg``.
 
     Examples
     --------
@@ -205,7 +209,7 @@ def grow_trees(
     most = int(np.diff(Y.indptr).max(initial=0))
     discounts = 1.0 / np.log2(np.arange(max(Y.shape[1], most)) + 2.0)
     if growth.split == "rankings" or row_weights is None:
-        row_weights = 1.0 / best_dcg(Y, gains)
+        row_weights = 1.0 / best_dcg(Y, gains) if growth.ndcg else np.ones(Y.shape[0])
     how = (
         *(SPLITS[growth.split], growth.leaf_size, min(growth.leaf_labels, Y.shape[1]), growth.C),
         *(growth.tol, growth.max_steps, growth.max_passes, growth.split_rows),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from labelspace.encoders.unit_rows import UnitRows
 from labelspace.metrics import evaluate, inverse_propensity
 from labelspace.models import FastXML, PfastreXML
 from labelspace.models.row_trees import pfastrexml
@@ -27,14 +28,15 @@ def rare() -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix]:
     return X[keep], Y[keep], X_test, Y_test
 
 
+@pytest.mark.parametrize("preset", ["best", "paper"])
 def test_scores_are_those_of_the_formula(
-    rare: tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix],
+    rare: tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix], preset: str
 ) -> None:
     X, Y, X_test, _ = rare
-    model = PfastreXML(n_trees=4, random_state=0, alpha=0.7, gamma=5.0).fit(X, Y)
+    model = PfastreXML(preset=preset, n_trees=4, random_state=0, alpha=0.7, gamma=2.5).fit(X, Y)
     top = model.predict_topk(X_test[:20], 3)
-    Z = model.rows_.encode(X_test[:20])
-    trees = model.forest_.rank(Z, 24)
+    trees = model.forest_.rank(model.rows_.encode(X_test[:20]), 24)
+    Z = UnitRows().encode(model.rows_.encode(X_test[:20]))
     for row in range(20):
         scores = {}
         for label, share in zip(trees.labels[row], trees.scores[row], strict=True):
@@ -45,6 +47,21 @@ def test_scores_are_those_of_the_formula(
         best = sorted(scores, key=lambda label: (-scores[label], label))[:3]
         assert top.labels[row, : len(best)].tolist() == best
         assert np.allclose(top.scores[row, : len(best)], [scores[one] for one in best], rtol=1e-3)
+
+
+def test_paper_has_the_second_look_of_the_program() -> None:
+    """Two labels in one leaf: the row's distance from the mean of each label's rows decides."""
+    X = csr_matrix([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]], dtype=np.float32)
+    Y = csr_matrix([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
+    model = PfastreXML(preset="paper", n_trees=1, random_state=0).fit(X, Y)
+    # Rows of length one: (1, 0) and (0, 1) have the first label, (1, 0) the second.
+    assert model.centroids_.toarray().tolist() == [[0.5, 0.5], [1.0, 0.0]]
+    top = model.predict_topk(csr_matrix([[0.6, 0.8]], dtype=np.float32), 2)
+    shares = np.array([2, 1]) / 3 * inverse_propensity(np.array([2, 1]), 3)
+    # ‖(0.6, 0.8) − (0.5, 0.5)‖² = 0.1 and ‖(0.6, 0.8) − (1, 0)‖² = 0.8; α = 0.8, γ = 30.
+    belongs = 1 / (1 + np.exp(30 * np.array([0.1, 0.8])))
+    assert top.labels.tolist() == [[0, 1]]
+    assert np.allclose(top.scores[0], shares**0.8 * belongs**0.2, rtol=1e-4)
 
 
 def test_rare_labels_gain(rare: tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix]) -> None:

@@ -17,11 +17,13 @@ def test_paper_has_the_values_of_fastxml() -> None:
 
 
 def test_paper_has_the_values_of_pfastrexml() -> None:
-    # Jain, Prabhu and Varma (2016), section 6: those of FastXML, and A, B, α, γ.
+    # Jain, Prabhu and Varma (2016): the defaults of their program, those of FastXML and A, B, α, γ.
     chosen = PfastreXMLSettings.for_corpus("paper", DELICIOUS)
     assert (chosen.n_trees, chosen.C, chosen.leaf_size, chosen.leaf_labels) == (50, 1.0, 10, 100)
     assert (chosen.A, chosen.B, chosen.alpha, chosen.gamma) == (0.55, 1.5, 0.8, 30.0)
     assert (chosen.idf, chosen.normalize) == (False, False)
+    assert not chosen.unit_centroids  # its file "w" has the means of unit rows
+    assert not chosen.growth.ndcg  # USE_IDCG is false
     assert chosen.n_reranked == 1000
     assert chosen.centroid_features == DELICIOUS.n_features  # all
 

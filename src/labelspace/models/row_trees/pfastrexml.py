@@ -5,9 +5,9 @@ seen with propensity p_l counts 1/p_l, in the splits and in the leaves. Trees st
 labels, so the candidates are ranked again with the distance of the row from the middle of the
 label's rows, which suits labels with few of them:
 
-    score(l | x) = exp( α log tree_l(x) + (1 − α) log 1/(1 + e^{(γ/2) ‖x − μ_l‖²}) )
+    score(l | x) = tree_l(x)^α · ( 1/(1 + e^{γ ‖x − μ_l‖²}) )^{1 − α}
 
-with x and μ_l of length one.
+with x of length one and μ_l the mean of such rows, itself scaled to length one or not.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class PfastreXML(FastXML):
         α: what the trees' scores count against the centroids': auto (0.8). 1 leaves centroids out.
         "auto" takes what ranks rows held out best of 0.8, 0.9, 0.95 and 1.
     gamma : float, optional
-        γ: how fast a label's score falls with the distance from its centroid: 30 (30).
+        γ: how fast a label's score falls with the squared distance from its centroid: 15 (30).
     settings : dict or PfastreXMLSettings, optional
         Everything else that can be told: see
         :class:`labelspace.models.row_trees.settings.PfastreXMLSettings`.
@@ -63,7 +63,9 @@ class PfastreXML(FastXML):
     forest_ : RowForest
         The trees, ready to be asked.
     centroids_ : csr_matrix of shape (n_labels_, n_features_in_)
-        Unit vectors in the middle of each label's rows.
+        Vectors in the middle of each label's rows.
+    centroid_squares_ : ndarray of shape (n_labels_,)
+        Their squared lengths.
     settings_ : PfastreXMLSettings
         The settings as preset and parameters have made them.
 
@@ -88,6 +90,7 @@ class PfastreXML(FastXML):
     _schema: ClassVar[schema.Schema] = {
         "settings_": schema.part("PfastreXMLSettings"),
         "centroids_": schema.csr("float32", "n_labels", "n_features"),
+        "centroid_squares_": schema.array("float32", "n_labels"),
     }
 
     def __init__(
@@ -129,7 +132,16 @@ class PfastreXML(FastXML):
         if self.settings_.alpha == "auto":
             self.settings_ = replace(self.settings_, alpha=self._best_alpha(Z, Y, seeds))
         super()._grow(Z, Y, seeds)
-        self.centroids_ = label_centroids(_unit(Z), Y, self.settings_.centroid_features)
+        self.centroids_, self.centroid_squares_ = self._middles(Z, Y)
+
+    def _middles(self, Z: csr_matrix, Y: csr_matrix) -> tuple[csr_matrix, NDArray[np.float32]]:
+        """Return the labels' centroids and their squared lengths."""
+        told = self.settings_
+        centroids = label_centroids(_unit(Z), Y, told.centroid_features, unit=told.unit_centroids)
+        if told.unit_centroids:
+            return centroids, np.ones(Y.shape[1], dtype=np.float32)
+        squares = np.asarray(centroids.multiply(centroids).sum(axis=1), dtype=np.float32).ravel()
+        return centroids, squares
 
     def _best_alpha(self, Z: csr_matrix, Y: csr_matrix, seeds: list[int]) -> float:
         grown: dict[int, Any] = {}
@@ -137,9 +149,10 @@ class PfastreXML(FastXML):
         def answer(alpha: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:
             if not grown:  # the same trees for all
                 grown[0] = self._forest(Z, Y, self.settings_, seeds[:TRIED_TREES])
-                grown[1] = label_centroids(_unit(Z), Y, self.settings_.centroid_features)
+                grown[1] = self._middles(Z, Y)
             found = grown[0].rank(Z_new, min(max(k, self.settings_.n_reranked), Y.shape[1]))
-            return self._ranked_again(found, Z_new, grown[1], alpha, k)
+            centroids, squares = grown[1]
+            return self._ranked_again(found, Z_new, centroids, squares, alpha, k)
 
         return best_of(_ALPHAS, answer, Z, Y, seed=seeds[0]).choice
 
@@ -152,19 +165,28 @@ class PfastreXML(FastXML):
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         told, Z = self.settings_, self.rows_.encode(X)
         found = self._filled(self.forest_.rank(Z, min(max(k, told.n_reranked), self.n_labels_)))
-        return self._ranked_again(found, Z, self.centroids_, float(told.alpha), k)
+        return self._ranked_again(
+            found, Z, self.centroids_, self.centroid_squares_, float(told.alpha), k
+        )
 
     def _ranked_again(
-        self, found: TopK, Z: csr_matrix, centroids: csr_matrix, alpha: float, k: int
+        self,
+        found: TopK,
+        Z: csr_matrix,
+        centroids: csr_matrix,
+        squares: NDArray[np.float32],
+        alpha: float,
+        k: int,
     ) -> TopK:
         """Return what trees have found in the order of both scores."""
         if alpha == 1.0:
             return found.first(k)
-        cosines = candidate_products(_unit(Z), found.labels, centroids)
+        products = candidate_products(_unit(Z), found.labels, centroids)
         with np.errstate(divide="ignore", invalid="ignore"):
             by_trees = np.maximum(np.log(found.scores), _LOWEST)
-        # Of unit vectors ‖x − μ‖² is 2 − 2 x·μ.
-        by_centroid = -np.logaddexp(0.0, self.settings_.gamma * (1.0 - cosines))
+        # ‖x − μ‖² of a unit vector x is 1 + ‖μ‖² − 2 x·μ.
+        distances = 1.0 + squares[found.labels] - 2.0 * products
+        by_centroid = -np.logaddexp(0.0, self.settings_.gamma * distances)
         scores = np.exp(alpha * by_trees + (1.0 - alpha) * by_centroid)
         return reordered(found.labels, scores.astype(np.float32), k)
 

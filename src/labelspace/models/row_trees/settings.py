@@ -143,7 +143,11 @@ class PfastreXMLSettings(FastXMLSettings):
         What the trees' scores count against the centroids': auto (0.8), which tries values from 0.8
         to 1 on rows held out.
     gamma : float
-        How fast a label's score falls with the distance from its centroid: 30 (30).
+        How fast a label's score falls with the squared distance from its centroid: 15 (30).
+    unit_centroids : bool
+        Whether centroids are scaled to length one: yes (no, they are the means of unit rows).
+    ndcg : bool
+        Whether splits count gains over the best DCG that a row can have: yes (no, as they are).
     n_reranked : int
         Labels that are ranked again, those that trees find best: 200 (1,000).
     centroid_features : int
@@ -153,7 +157,9 @@ class PfastreXMLSettings(FastXMLSettings):
     A: float = 0.55
     B: float = 1.5
     alpha: float | str = "auto"
-    gamma: float = 30.0
+    gamma: float = 15.0
+    unit_centroids: bool = True
+    ndcg: bool = True
     n_reranked: int = 200
     centroid_features: int = 1000
 
@@ -163,6 +169,8 @@ class PfastreXMLSettings(FastXMLSettings):
         "B": [real(0)],
         "alpha": [real(0, 1, "both"), one_of("auto")],
         "gamma": [real(0)],
+        "unit_centroids": [FLAG],
+        "ndcg": [FLAG],
         "n_reranked": [whole()],
         "centroid_features": [whole()],
     }
@@ -173,8 +181,21 @@ class PfastreXMLSettings(FastXMLSettings):
         chosen = super().for_corpus(preset, shape)
         if preset == "paper":
             n_features = max(shape.n_features, 1)
-            return replace(chosen, alpha=0.8, n_reranked=1000, centroid_features=n_features)
+            return replace(
+                chosen,
+                alpha=0.8,
+                gamma=30.0,
+                unit_centroids=False,
+                ndcg=False,
+                n_reranked=1000,
+                centroid_features=n_features,
+            )
         return chosen
+
+    @property
+    def growth(self) -> Growth:
+        """How trees are grown with these settings."""
+        return replace(super().growth, ndcg=self.ndcg)
 
 
 @dataclass(frozen=True)
