@@ -75,7 +75,7 @@ BESIDE_THE_CODE: dict[str, dict[str, str]] = {
         "          δ_i = ±1, r^± rankings": (
             "../row_forest/test_forest.py::test_the_objective_rises_with_every_turn"
         ),
-        "score(l | x) = exp( α log tree_l(x) + (1 − α) log 1/(1 + e^{(γ/2) ‖x − μ_l‖²}) )": (
+        "score(l | x) = tree_l(x)^α · ( 1/(1 + e^{γ ‖x − μ_l‖²}) )^{1 − α}": (
             "row_trees/test_pfastrexml.py::test_scores_are_those_of_the_formula"
         ),
         "answer(x) = the best of { l ∈ D_p } by w_l·x,     D_p = most of Σ_{i ∈ p} v_i y_il": (
