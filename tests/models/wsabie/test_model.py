@@ -27,7 +27,7 @@ def test_paper_has_the_values_of_the_publication() -> None:
     # values here are ours.
     chosen = WSABIESettings.for_corpus("paper", CorpusShape(12920, 500, 983))
     assert (chosen.dim, chosen.adaptive, chosen.constant) == (100, False, 0.0)
-    assert (chosen.learning_rate, chosen.longest, chosen.n_epochs) == (0.05, 2.0, 20)
+    assert (chosen.learning_rate, chosen.longest, chosen.n_epochs) == (0.005, 2.0, 20)
 
 
 def test_it_learns_on_from_rows_with_a_new_label() -> None:

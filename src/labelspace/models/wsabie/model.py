@@ -50,7 +50,7 @@ class WSABIE(LabelRanker):
     n_epochs : int, optional
         Passes over all pairs of a row and a label of it: 10 (20).
     learning_rate : float, optional
-        First step size: 0.05 (0.05).
+        First step size: 0.05 (0.005).
     longest : float, optional
         Length that no vector of a feature or label exceeds: 6 (2).
     idf : bool, default=False

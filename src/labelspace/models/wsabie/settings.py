@@ -19,7 +19,7 @@ class WSABIESettings(Settings):
     n_epochs : int
         Passes over all pairs of a row and a label of it: 10 (20).
     learning_rate : float
-        First step size: 0.05 (0.05).
+        First step size: 0.05 (0.005).
     longest : float
         Length that no vector of a feature or label exceeds: 6 (2).
     constant : float
@@ -59,5 +59,5 @@ class WSABIESettings(Settings):
     def for_corpus(cls, preset: str, shape: CorpusShape) -> WSABIESettings:
         """Return the settings of a preset for a corpus of some shape."""
         if preset == "paper":
-            return cls(n_epochs=20, longest=2.0, constant=0.0, adaptive=False)
+            return cls(n_epochs=20, learning_rate=0.005, longest=2.0, constant=0.0, adaptive=False)
         return cls()
