@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
 from labelspace.base import LabelRanker
+from labelspace.csr import with_constant_feature
 from labelspace.encoders.linear import LinearEncoder
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.ensemble import with_constant
@@ -29,8 +30,8 @@ from labelspace.topk import TopK
 Floats = NDArray[np.float32]
 
 PRESETS = ("best", "paper")
-# λ of the ridge regression on rows of length one, and that of the published program on raw rows.
-_PENALTIES = {"best": 1.0, "paper": 0.1}
+# λ of the ridge regression on rows of length one, and on rows as they are.
+_PENALTIES = {"best": 1.0, "paper": 10.0}
 # Steps of conjugate gradients, as many as the regression of a small corpus needs.
 N_STEPS = 40
 
@@ -74,7 +75,7 @@ class CompressedLabels(LabelRanker, ABC):
         self.normalize = normalize
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
-        # The published program takes rows as they are.
+        # The published program takes rows as they are, each with a one for the constant.
         norm = self.preset != "paper" if self.normalize is None else self.normalize
         self.rows_ = UnitRows(idf=self.idf, norm=norm).learn(X)
         X = self.rows_.encode(X)
@@ -82,9 +83,15 @@ class CompressedLabels(LabelRanker, ABC):
         shape = CorpusShape(*X.shape, Y.shape[1])
         dim = self._usual_dim(shape) if self.dim is None else self.dim
         codes = self._compress(X, Y, dim, seed)
+        constant = self.preset == "paper"
         W, self.mean_ = ridge(
-            X, codes, penalty=self._penalty, n_steps=N_STEPS, n_threads=self.n_threads
+            *(with_constant_feature(X, 1.0) if constant else X, codes),
+            penalty=self._penalty,
+            n_steps=N_STEPS,
+            n_threads=self.n_threads,
         )
+        if constant:
+            W, self.mean_ = W[:-1], self.mean_ + W[-1]
         self.encoder_ = LinearEncoder(W, "float32")
 
     @property
