@@ -112,11 +112,7 @@ BESIDE_THE_CODE: dict[str, dict[str, str]] = {
     },
     "xml-cnn.md": {
         "a_f(t)   = relu(b_f + Σ_{j < w} F_fj · e_{t+j})"
-        "            filter f of width w, at word t": (
-            "xml_cnn/test_convolutions.py::"
-            "test_the_largest_answer_of_each_filter_in_each_part_is_kept"
-        ),
-        "h        = relu(B [max_{t in part} a_f(t)]_{f, part} + c)  the bottleneck": (
+        "                    filter f of width w, at word t": (
             "xml_cnn/test_convolutions.py::"
             "test_the_largest_answer_of_each_filter_in_each_part_is_kept"
         ),
@@ -438,28 +434,37 @@ def test_evidence_is_weighed_and_trees_add_to_the_log_odds() -> None:
     assert found[0, 0] == pytest.approx(expit(a @ phi + 0.4 - 0.15), abs=1e-5)
 
 
-@quotes("xml-cnn.md", "P(l | x) = σ(v_l · h + b_l)")
+@quotes(
+    "xml-cnn.md",
+    "g        = Σ_w log(1 + n_w) u_w / √(Σ_w log²(1 + n_w))"
+    "             the bag: word w is there n_w times",
+    "h        = relu(B [max_{t in part} a_f(t)]_{f, part} + G g + c)    the bottleneck",
+    "P(l | x) = σ(v_l · h + b_l)",
+)
 def test_a_label_has_the_chance_of_its_product_with_the_bottleneck() -> None:
     # Two words, one filter of width 1 that says what a word's vector is; both in one part: 3.
+    # The second word is there three times, so that log 4 = 2 log 2: g = (4 + 2 · 3) / √5 = 2 √5.
+    # h = relu(3 + √5 · 2 √5 − 1, −3 − 1) = (12, 0)
     network = WordConvolutions(
         word_vectors=np.array([[2.0], [3.0]], dtype=np.float32),
         filters=np.ones((1, 1), dtype=np.float32),
         filter_biases=np.zeros((1, 1), dtype=np.float32),
         widths=np.array([1]),
         n_parts=1,
-        part_length=2,
-        hidden=np.array([[1.0, -1.0]], dtype=np.float32),  # h = relu(3 − 1, −3 − 1) = (2, 0)
+        part_length=4,
+        hidden=np.array([[1.0, -1.0], [5**0.5, 0.0]], dtype=np.float32),
         hidden_biases=np.array([-1.0, -1.0], dtype=np.float32),
         label_vectors=np.array([[0.3, 5.0], [-0.5, 5.0]], dtype=np.float32),
         label_biases=np.array([0.1, 0.2], dtype=np.float32),
+        bag_vectors=np.array([[4.0], [3.0]], dtype=np.float32),
     )
-    row = csr_matrix([[1.0, 2.0]], dtype=np.float32)  # the first word, then the second
+    row = csr_matrix([[1.0, 2.0, 2.0, 2.0]], dtype=np.float32)  # the first word, then the second
     model = XMLCNN()
     model.network_, model.label_ids_, model.rows_ = network, np.arange(2), None
     model.settings_ = XMLCNNSettings()
     top = model._predict_topk(row, 2)
     assert top.labels[0].tolist() == [0, 1]
-    assert top.scores[0] == pytest.approx(expit([0.3 * 2 + 0.1, -0.5 * 2 + 0.2]), rel=1e-5)
+    assert top.scores[0] == pytest.approx(expit([0.3 * 12 + 0.1, -0.5 * 12 + 0.2]), rel=1e-5)
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in PAGES.glob("*.md")))

@@ -68,6 +68,31 @@ def test_the_loss_falls(tagger: Tagger) -> None:
     assert losses[-1] < 0.5 * losses[0]
 
 
+def test_words_that_are_not_read_in_order_count_in_bags() -> None:
+    texts, labels = [], []
+    random = np.random.default_rng(0)
+    for _ in range(150):
+        what = int(random.integers(3))
+        others = random.choice(["one", "day", "here", "again"], size=6)
+        texts.append(" ".join([*others, ["cat", "bird", "fish"][what]]))
+        labels.append([f"about {what}"])
+
+    def score(**settings: int) -> float:
+        tagger = Tagger("xml-cnn", **SMALL, max_words=4, settings=settings)
+        return tagger.fit(texts[:100], labels[:100]).score(texts[100:], labels[100:])
+
+    assert score(bag_dim=8) > 0.97
+    assert score(bag_dim=0) < 0.7  # the word that tells is the seventh
+    assert score(bag_dim=8, bag_words=4) < 0.7
+
+
+def test_without_bags_nothing_is_kept_of_them() -> None:
+    model = XMLCNN(**SMALL, settings={"min_steps": 1, "bag_dim": 0}, n_epochs=1)
+    model.fit([[1, 2], [2, 1]], [["a"], ["b"]])
+    assert model.network_.bag_vectors is None
+    assert model.network_.hidden.shape == (3 * 16, 16)
+
+
 def test_rows_of_features_are_bags_of_words() -> None:
     texts, labels = bitten(60)
     X = TextFeatures().fit_transform(texts)
@@ -89,4 +114,6 @@ def test_presets_differ() -> None:
     shape = CorpusShape(1000, 500, 3000)
     paper = XMLCNNSettings.for_corpus("paper", shape)
     assert (paper.widths, paper.n_parts, paper.dim, paper.n_sampled) == ((2, 4, 8), 8, 300, 3000)
-    assert XMLCNNSettings.for_corpus("best", shape).dim == 128
+    assert paper.bag_dim == 0  # the publication has none
+    best = XMLCNNSettings.for_corpus("best", shape)
+    assert (best.dim, best.bag_dim) == (128, 256)

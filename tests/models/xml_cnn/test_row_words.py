@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from labelspace.models.xml_cnn.row_words import are_sequences, read_features, read_sequences
+from labelspace.models.xml_cnn.row_words import (
+    WordsAndBags,
+    are_sequences,
+    bags_of,
+    read_features,
+    read_sequences,
+)
 
 
 @pytest.mark.parametrize(
@@ -44,3 +50,28 @@ def test_of_many_features_the_largest_are_kept_in_their_order() -> None:
     assert rows.words.tolist() == [1, 3, 2]
     assert np.square(rows.weights[:2]).mean() == pytest.approx(1.0)
     assert rows.weights[2] == pytest.approx(1.0)
+
+
+def test_bags_count_words_whatever_their_order() -> None:
+    X = csr_matrix(np.array([[2, 1, 2], [2, 2, 1], [0, 0, 0]], dtype=np.float32))
+    bags = bags_of(read_sequences(X, 3), 4).toarray()
+    expected = np.log([2.0, 3.0]) / np.linalg.norm(np.log([2.0, 3.0]))
+    assert bags[0, :2] == pytest.approx(expected)
+    assert np.array_equal(bags[0], bags[1])
+    assert not bags[2].any()
+    assert not bags[:, 2:].any()
+
+
+def test_features_keep_their_signs_in_bags() -> None:
+    bags = bags_of(read_features(csr_matrix([[2.0, 0.0, -2.0]]), 3), 3).toarray()
+    assert bags[0] == pytest.approx([0.5**0.5, 0.0, -(0.5**0.5)])
+
+
+def test_words_and_bags_are_taken_together() -> None:
+    X = csr_matrix(np.array([[1, 2], [3, 0]], dtype=np.float32))
+    words = read_sequences(X, 2)
+    taken = WordsAndBags(words, bags_of(words, 3)).of_rows(np.array([1]))
+    assert taken.words.words.tolist() == [2]
+    assert taken.bags is not None
+    assert taken.bags.toarray().tolist() == [[0.0, 0.0, 1.0]]
+    assert WordsAndBags(words).of_rows(np.array([1])).bags is None

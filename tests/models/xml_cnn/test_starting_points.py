@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from labelspace.models.xml_cnn.row_words import RowWords
+from labelspace.models.xml_cnn.row_words import RowWords, bags_of
 from labelspace.models.xml_cnn.starting_points import label_directions, standardised
 
 
@@ -22,7 +22,7 @@ def some_rows(n_rows: int = 60, n_groups: int = 4) -> tuple[RowWords, csr_matrix
 
 def test_words_of_a_label_begin_together_and_common_ones_are_short() -> None:
     rows, Y = some_rows()
-    vectors = label_directions(rows, Y, 50, 8, np.random.default_rng(1))
+    vectors = label_directions(bags_of(rows, 50), Y, 8, np.random.default_rng(1))
     lengths = np.linalg.norm(vectors, axis=1)
     met = np.flatnonzero(lengths)
     assert np.array_equal(met, np.unique(rows.words))
@@ -36,7 +36,8 @@ def test_words_of_a_label_begin_together_and_common_ones_are_short() -> None:
 
 @pytest.mark.parametrize("dim", [2, 64])
 def test_dimensions_may_be_fewer_or_more_than_labels(dim: int) -> None:
-    vectors = label_directions(*some_rows(), 50, dim, np.random.default_rng(1))
+    rows, Y = some_rows()
+    vectors = label_directions(bags_of(rows, 50), Y, dim, np.random.default_rng(1))
     assert vectors.shape == (50, dim)
     assert np.isfinite(vectors).all()
 

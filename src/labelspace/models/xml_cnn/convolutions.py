@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelspace.models.xml_cnn import _convolution_kernels as kernels
-from labelspace.models.xml_cnn.row_words import RowWords
+from labelspace.models.xml_cnn.row_words import RowWords, WordsAndBags
 from labelspace.store import Storable, schema
 
 Floats = NDArray[np.float32]
@@ -28,9 +28,11 @@ class WordConvolutions(Storable):
     n_parts, part_length : int
         Parts of a row of which each filter's largest answer is kept, and words in one.
     hidden, hidden_biases
-        The bottleneck: (n_widths × n_parts × n_filters, n_hidden), and (n_hidden,).
+        The bottleneck: (n_widths × n_parts × n_filters + bag_dim, n_hidden), and (n_hidden,).
     label_vectors, label_biases
         (n_labels, n_hidden), and (n_labels,).
+    bag_vectors : ndarray of shape (n_words, bag_dim), optional
+        What words say in bags; None if order is all that is read.
     """
 
     _schema: ClassVar[schema.Schema] = {
@@ -40,10 +42,11 @@ class WordConvolutions(Storable):
         "widths": schema.array("int64", "n_widths", low=1),
         "n_parts": schema.integer(1),
         "part_length": schema.integer(1),
-        "hidden": schema.array("float32", "n_pooled", "n_hidden"),
+        "hidden": schema.array("float32", "n_heard", "n_hidden"),
         "hidden_biases": schema.array("float32", "n_hidden"),
         "label_vectors": schema.array("float32", "n_labels", "n_hidden"),
         "label_biases": schema.array("float32", "n_labels"),
+        "bag_vectors": schema.optional(schema.array("float32", "n_words", "bag_dim")),
     }
 
     @classmethod
@@ -51,7 +54,9 @@ class WordConvolutions(Storable):
         super()._check_state(state, sizes)
         n_widths, n_filters = state["filter_biases"].shape
         sizes.settle("n_pieces", int(state["widths"].sum()) * n_filters)
-        sizes.settle("n_pooled", n_widths * state["n_parts"] * n_filters)
+        bag = state["bag_vectors"]
+        n_pooled = n_widths * state["n_parts"] * n_filters
+        sizes.settle("n_heard", n_pooled + (0 if bag is None else bag.shape[1]))
 
     def __init__(self, **parts: Any) -> None:
         for name in self._schema:
@@ -67,16 +72,21 @@ class WordConvolutions(Storable):
     hidden_biases: Floats
     label_vectors: Floats
     label_biases: Floats
+    bag_vectors: Floats | None
 
-    def scores(self, rows: RowWords) -> Floats:
+    def scores(self, read: WordsAndBags) -> Floats:
         """Return the scores of all labels, (n_rows, n_labels)."""
+        rows = read.words
         words, numbers = np.unique(rows.words, return_inverse=True)
         said = np.asarray(self.word_vectors[words]) @ self.filters
         numbered = rows._replace(words=numbers.astype(np.int32))
         pooled, _ = pooled_answers(
             numbered, said, self.widths, self.filter_biases, self.n_parts, self.part_length
         )
-        squeezed = pooled.reshape(rows.n_rows, -1) @ self.hidden + self.hidden_biases
+        heard = pooled.reshape(rows.n_rows, -1)
+        if self.bag_vectors is not None and read.bags is not None:
+            heard = np.hstack((heard, read.bags @ np.asarray(self.bag_vectors)))
+        squeezed = heard @ self.hidden + self.hidden_biases
         return np.maximum(squeezed, 0.0) @ self.label_vectors.T + self.label_biases
 
 

@@ -9,7 +9,8 @@ layer before the labels keeps the model small where these are many. With e_t the
     h       = relu(B [max_{t in part} a_f(t)]_{f, part} + c)   the bottleneck
     P(l | x) = σ(v_l · h + b_l)
 
-and the binary cross-entropy of all labels is made small.
+and the binary cross-entropy of all labels is made small. Ours hears more: beside the filters stands
+the sum of vectors that words have of their own for it, whatever their order (``bag_dim``).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from labelspace.deep.requirements import require_torch
 from labelspace.encoders.unit_rows import UnitRows
 from labelspace.errors import DataError, UsageError
 from labelspace.models.xml_cnn import row_words
-from labelspace.models.xml_cnn.row_words import RowWords
+from labelspace.models.xml_cnn.row_words import RowWords, WordsAndBags
 from labelspace.models.xml_cnn.settings import XMLCNNSettings
 from labelspace.parameters import Settings, one_of, real
 from labelspace.selection import split_rows
@@ -174,8 +175,8 @@ class XMLCNN(LabelRanker):
         self.label_ids_ = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
         Y = csr_matrix(Y[:, self.label_ids_])
         learned, held_out = split_rows(Y, self.validation, seed)
-        rows = self._words(X)
-        n_words = int(rows.words.max(initial=0)) + 1 if sequences else X.shape[1]
+        n_words = row_words.n_words_of(X) if sequences else X.shape[1]
+        rows = self._read(X, n_words, bags=told.bag_dim > 0)
         measured = (rows.of_rows(held_out), Y[held_out]) if held_out.size else None
         task = XMLCNNTask(
             *(X[learned], rows.of_rows(learned), Y[learned], n_words, told),
@@ -186,21 +187,29 @@ class XMLCNN(LabelRanker):
         self.history_ = train(task, learned.size, training)
         self.network_ = task.exported()
 
-    def _words(self, X: csr_matrix) -> RowWords:
-        """Return the words of rows."""
-        if self.rows_ is None:
-            return row_words.read_sequences(X, self.settings_.max_words)
-        return row_words.read_features(self.rows_.encode(X), self.settings_.max_words)
+    def _read(self, X: csr_matrix, n_words: int, *, bags: bool) -> WordsAndBags:
+        """Return the known words of rows in their order and, if asked for, without it."""
+        told = self.settings_
+        X = X if self.rows_ is None else self.rows_.encode(X)
+
+        def words(most: int) -> RowWords:
+            read = row_words.read_sequences if self.rows_ is None else row_words.read_features
+            return read(X, most).known(n_words)
+
+        bag = row_words.bags_of(words(told.bag_words), n_words) if bags else None
+        return WordsAndBags(words(told.max_words), bag)
 
     def _predict_topk(self, X: csr_matrix, k: int) -> TopK:
         k = min(k, len(self.label_ids_))
+        network = self.network_
 
         def answer(block: csr_matrix) -> TopK:
-            words = self._words(block).known(len(self.network_.word_vectors))
+            bags = network.bag_vectors is not None
+            rows = self._read(block, len(network.word_vectors), bags=bags)
             parts = []
-            for start in range(0, words.n_rows, _BLOCK):
-                some = words.of_rows(np.arange(start, min(start + _BLOCK, words.n_rows)))
-                top = topk_dense(self.network_.scores(some), k)
+            for start in range(0, rows.n_rows, _BLOCK):
+                some = rows.of_rows(np.arange(start, min(start + _BLOCK, rows.n_rows)))
+                top = topk_dense(network.scores(some), k)
                 parts.append(TopK(self.label_ids_[top.labels], expit(top.scores)))
             return TopK.stack(parts)
 

@@ -3,6 +3,7 @@
 Rows come in two forms. A sequence has the number of its first word in column 0, of its second in
 column 1 and so on, as ``labelspace.data.WordSequences`` makes them of texts; words count from 1.
 Anything else is features without an order: each feature is a word, with its value as its weight.
+Beside the words in their order stands the bag of them, in which the order does not count.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, diags
 
 # Word numbers up to here are whole numbers as float32, too.
 MOST_WORDS = 1 << 24
@@ -62,6 +63,54 @@ class RowWords(NamedTuple):
         return RowWords(before[self.ptr], self.words[kept], self.weights[kept])
 
 
+class WordsAndBags(NamedTuple):
+    """What a network gets of rows.
+
+    Attributes
+    ----------
+    words : RowWords
+        Their first words, in their order.
+    bags : csr_matrix of shape (n_rows, n_words), optional
+        Their words without an order; see ``bags_of``.
+    """
+
+    words: RowWords
+    bags: csr_matrix | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.words.n_rows
+
+    def of_rows(self, rows: NDArray[np.int64]) -> WordsAndBags:
+        """Return some rows."""
+        return WordsAndBags(
+            self.words.of_rows(rows), None if self.bags is None else self.bags[rows]
+        )
+
+
+def bags_of(rows: RowWords, n_words: int) -> csr_matrix:
+    """Return the words of rows without their order, each row of length one.
+
+    A word that is there n times counts log(1 + n) times, before rows are scaled.
+
+    >>> rows = RowWords(np.array([0, 4]), np.array([2, 0, 2, 2]), np.ones(4, dtype=np.float32))
+    >>> bags_of(rows, 3).toarray().round(3)  # as log 2 is to log 4
+    array([[0.447, 0.   , 0.894]], dtype=float32)
+    """
+    row_of = np.repeat(np.arange(rows.n_rows), np.diff(rows.ptr))
+    bags = csr_matrix((rows.weights, (row_of, rows.words)), (rows.n_rows, n_words))
+    bags.sum_duplicates()
+    bags.data = np.sign(bags.data) * np.log1p(np.abs(bags.data))
+    return unit_rows(bags)
+
+
+def unit_rows(X: csr_matrix) -> csr_matrix:
+    """Return rows of length one; those without values stay as they are."""
+    lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    return csr_matrix(diags(1.0 / np.maximum(lengths, 1e-12)) @ X, dtype=np.float32)
+
+
 def are_sequences(X: csr_matrix) -> bool:
     """Tell whether the rows of a matrix can be sequences: whole numbers from 1, without gaps.
 
@@ -85,6 +134,15 @@ def read_sequences(X: csr_matrix, max_words: int) -> RowWords:
     words = np.clip(np.nan_to_num(X.data), 0, MOST_WORDS).astype(np.int32) - 1
     rows = RowWords(X.indptr.astype(np.int64), words, np.ones(X.nnz, dtype=np.float32))
     return rows._where((X.indices < max_words) & (words >= 0))
+
+
+def n_words_of(X: csr_matrix) -> int:
+    """Return how many words rows that are sequences can have: the largest number of one.
+
+    >>> n_words_of(csr_matrix([[5.0, 2.0, 5.0], [3.0, 0.0, 0.0]]))
+    5
+    """
+    return int(X.data.max(initial=1))
 
 
 def read_features(X: csr_matrix, max_words: int) -> RowWords:

@@ -23,6 +23,11 @@ class XMLCNNSettings(Settings):
         Words of a row that are read, from its beginning: 200 (500).
     dim : int
         Length of word vectors: 128 (300).
+    bag_dim : int
+        Length of the vectors that words have in bags, where order does not count; 0 for no bags:
+        256 (0).
+    bag_words : int
+        Words of a row that are in its bag: 500 (500).
     word_start : {"labels", "random"}
         Where word vectors begin: by the labels that words come with, or at random: labels
         (random).
@@ -35,7 +40,7 @@ class XMLCNNSettings(Settings):
     hidden : int
         Width of the bottleneck: 512 (512).
     dropout : float
-        Share of pooled answers, and of the bottleneck, that is left out in a step: 0.1 (0.5).
+        Share of what the bottleneck hears and says that is left out in a step: 0.1 (0.5).
     word_dropout : float
         Share of words that is left out in a step: 0.1 (0).
     n_sampled : int
@@ -55,6 +60,8 @@ class XMLCNNSettings(Settings):
 
     max_words: int = 200
     dim: int = 128
+    bag_dim: int = 256
+    bag_words: int = 500
     word_start: str = "labels"
     widths: tuple[int, ...] = (1, 2, 4)
     n_filters: int = 128
@@ -72,6 +79,8 @@ class XMLCNNSettings(Settings):
     rules: ClassVar[Rules] = {
         "max_words": [whole()],
         "dim": [whole()],
+        "bag_dim": [whole(0)],
+        "bag_words": [whole()],
         "word_start": [one_of("labels", "random")],
         "widths": [tuple, list],
         "n_filters": [whole()],
@@ -95,6 +104,7 @@ class XMLCNNSettings(Settings):
             return cls(
                 max_words=500,
                 dim=300,
+                bag_dim=0,
                 word_start="random",
                 widths=(2, 4, 8),
                 n_parts=8,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
-from labelspace.models.xml_cnn.row_words import RowWords
+from labelspace.models.xml_cnn.row_words import unit_rows
 
 Floats = NDArray[np.float32]
 
@@ -28,9 +28,7 @@ _MORE, _PASSES = 10, 2
 _FLOOR = 0.1
 
 
-def label_directions(
-    rows: RowWords, Y: csr_matrix, n_words: int, dim: int, rng: np.random.Generator
-) -> Floats:
+def label_directions(bags: csr_matrix, Y: csr_matrix, dim: int, rng: np.random.Generator) -> Floats:
     """Return a vector for each word, from the labels of the rows that it is in.
 
     Words that no row has are zero; a frequent word is shorter than a rare one, and a word of
@@ -38,25 +36,27 @@ def label_directions(
 
     Parameters
     ----------
-    rows : RowWords
+    bags : csr_matrix of shape (n_rows, n_words)
+        The words of rows, as ``row_words.bags_of`` makes them.
     Y : csr_matrix of shape (n_rows, n_labels)
-    n_words, dim : int
+    dim : int
     rng : Generator
 
     Examples
     --------
     Words 0 and 1 come with label 0, words 2 and 3 with label 1:
 
-    >>> words = RowWords(np.array([0, 2, 4]), np.arange(4), np.ones(4, dtype=np.float32))
+    >>> bags = csr_matrix([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
     >>> Y = csr_matrix(np.eye(2, dtype=np.float32))
-    >>> vectors = label_directions(words, Y, 4, 2, np.random.default_rng(0))
+    >>> vectors = label_directions(bags, Y, 2, np.random.default_rng(0))
     >>> (vectors @ vectors.T).round(2)
     array([[ 1.,  1., -0., -0.],
            [ 1.,  1., -0., -0.],
            [-0., -0.,  1.,  1.],
            [-0., -0.,  1.,  1.]], dtype=float32)
     """
-    bags, rarity = _bags(rows, n_words)
+    bags, rarity = _by_rarity(bags)
+    n_words = bags.shape[1]
     counts = np.asarray(Y.sum(axis=0)).ravel()
     labels = csr_matrix(Y @ diags(1.0 / np.sqrt(np.maximum(counts, 1.0))), dtype=np.float32)
     n_directions = min(dim + _MORE, n_words, Y.shape[1])
@@ -87,18 +87,14 @@ def standardised(pooled: Floats, weights: Floats) -> tuple[Floats, Floats]:
     return scaled.astype(np.float32), (-means @ scaled).astype(np.float32)
 
 
-def _bags(rows: RowWords, n_words: int) -> tuple[csr_matrix, Floats]:
-    """Return the words of rows without their order, and how rare each word is, about one."""
-    row_of = np.repeat(np.arange(rows.n_rows), np.diff(rows.ptr))
-    bags = csr_matrix((np.abs(rows.weights), (row_of, rows.words)), (rows.n_rows, n_words))
-    bags.sum_duplicates()
-    in_rows = np.bincount(bags.indices, minlength=n_words)
-    rarity = np.log((1.0 + rows.n_rows) / (1.0 + in_rows)).astype(np.float32)
+def _by_rarity(bags: csr_matrix) -> tuple[csr_matrix, Floats]:
+    """Return bags in which rare words count more, and how rare each word is, about one."""
+    in_rows = np.bincount(bags.indices, minlength=bags.shape[1])
+    rarity = np.log((1.0 + bags.shape[0]) / (1.0 + in_rows)).astype(np.float32)
     # A word of all rows would be nothing at all where every row has it.
     rarity = np.maximum(rarity, 0.1)
-    bags.data = np.log1p(bags.data) * rarity[bags.indices]
-    lengths = np.sqrt(np.asarray(bags.multiply(bags).sum(axis=1)).ravel())
-    bags = csr_matrix(diags(1.0 / np.maximum(lengths, 1e-12)) @ bags, dtype=np.float32)
+    weighted = np.abs(bags.data) * rarity[bags.indices]
     known = in_rows > 0
     usual = float(np.median(rarity[known])) if known.any() else 1.0
-    return bags, np.where(known, rarity / usual, 0.0).astype(np.float32)
+    about_one = np.where(known, rarity / usual, 0.0).astype(np.float32)
+    return unit_rows(csr_matrix((weighted, bags.indices, bags.indptr), bags.shape)), about_one

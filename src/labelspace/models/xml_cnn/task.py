@@ -1,7 +1,8 @@
 """What XML-CNN learns: word vectors, filters, a bottleneck and label vectors, together.
 
 A batch's words are looked up once each, whatever their number in the batch; convolution and pooling
-are one step whose gradient goes to the places of the largest answers only (``convolutions``).
+are one step whose gradient goes to the places of the largest answers only (``convolutions``). Where
+there are bags, the bottleneck hears their sums of word vectors beside the answers of filters.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from labelspace.deep import label_losses
 from labelspace.deep.label_sample import LabelSampler
 from labelspace.deep.loop import DeepTask
 from labelspace.deep.row_table import RowTable
+from labelspace.deep.sparse_network import SparseBatch, table_sums
 from labelspace.models.xml_cnn import _convolution_kernels as kernels
 from labelspace.models.xml_cnn.convolutions import WordConvolutions, pooled_answers
-from labelspace.models.xml_cnn.row_words import RowWords
+from labelspace.models.xml_cnn.row_words import RowWords, WordsAndBags, bags_of
 from labelspace.models.xml_cnn.settings import XMLCNNSettings
 from labelspace.models.xml_cnn.starting_points import label_directions, standardised
 from labelspace.topk import topk_dense
@@ -40,14 +42,14 @@ class XMLCNNTask(DeepTask):
     ----------
     X : csr_matrix
         The rows as they came.
-    rows : RowWords
-        Their words.
+    rows : WordsAndBags
+        Their words, with bags if these have a ``bag_dim``.
     Y : csr_matrix
         Their labels; each row has one.
     n_words : int
         Words that are known.
     settings : XMLCNNSettings
-    held_out : (RowWords, csr_matrix), optional
+    held_out : (WordsAndBags, csr_matrix), optional
         Rows to measure quality on.
     seed : int
     """
@@ -55,12 +57,12 @@ class XMLCNNTask(DeepTask):
     def __init__(
         self,
         X: csr_matrix,
-        rows: RowWords,
+        rows: WordsAndBags,
         Y: csr_matrix,
         n_words: int,
         settings: XMLCNNSettings,
         *,
-        held_out: tuple[RowWords, csr_matrix] | None = None,
+        held_out: tuple[WordsAndBags, csr_matrix] | None = None,
         seed: int = 0,
     ) -> None:
         self.X = X
@@ -68,7 +70,7 @@ class XMLCNNTask(DeepTask):
         self.settings = settings
         self.held_out = held_out
         self.sampler = LabelSampler(Y, settings.n_sampled)
-        longest = max(min(rows.longest, settings.max_words), 1)
+        longest = max(min(rows.words.longest, settings.max_words), 1)
         self.n_parts = min(settings.n_parts, longest)
         self.part_length = -(-longest // self.n_parts)
         self.widths = np.array(settings.widths, dtype=np.int64)
@@ -79,52 +81,65 @@ class XMLCNNTask(DeepTask):
             values = rng.standard_normal(shape, dtype=np.float32)
             return torch.from_numpy(values * np.float32(scale))
 
-        n_pooled = len(self.widths) * self.n_parts * told.n_filters
         pieces = [
             drawn(told.dim, width * told.n_filters, scale=(2.0 / (width * told.dim)) ** 0.5)
             for width in told.widths
         ]
+        n_heard = [len(self.widths) * self.n_parts * told.n_filters]
+        if rows.bags is not None:
+            n_heard.append(told.bag_dim)
+        # Filters and bags have the same say at first, however many numbers they give.
+        hidden = [drawn(n, told.hidden, scale=(2 / len(n_heard) / n) ** 0.5) for n in n_heard]
         self.module = self.parts = nn.ParameterDict(
             {
                 "filters": nn.Parameter(torch.cat(pieces, dim=1)),
                 "filter_biases": nn.Parameter(torch.zeros(len(pieces), told.n_filters)),
-                "hidden": nn.Parameter(drawn(n_pooled, told.hidden, scale=(2 / n_pooled) ** 0.5)),
+                "hidden": nn.Parameter(torch.cat(hidden)),
                 "hidden_biases": nn.Parameter(torch.zeros(told.hidden)),
             }
         )
-        vectors = drawn(n_words, told.dim, scale=told.dim**-0.5)
-        if told.word_start == "labels":
-            vectors = torch.from_numpy(label_directions(rows, Y, n_words, told.dim, rng))
-        self.words = RowTable(vectors)
+
+        def word_table(bags: csr_matrix, dim: int) -> RowTable:
+            if told.word_start == "labels":
+                return RowTable(torch.from_numpy(label_directions(bags, Y, dim, rng)))
+            return RowTable(drawn(n_words, dim, scale=dim**-0.5))
+
+        self.words = word_table(bags_of(rows.words, n_words), told.dim)
         self.labels = RowTable(drawn(Y.shape[1], told.hidden, scale=told.hidden**-0.5))
-        counts = np.bincount(Y.indices, minlength=Y.shape[1])
-        share = (counts + 0.5) / (Y.shape[0] + 1.0)
-        biases = np.log(share / (1.0 - share)).astype(np.float32)
-        self.biases = RowTable(torch.from_numpy(biases)[:, None])
+        self.biases = RowTable(torch.from_numpy(_log_odds(Y))[:, None])
         self.tables = {"words": self.words, "labels": self.labels, "biases": self.biases}
+        self.bag_words = None
+        if rows.bags is not None:
+            self.bag_words = self.tables["bag_words"] = word_table(rows.bags, told.bag_dim)
         self._standardise()
 
     @torch.no_grad()
     def _standardise(self) -> None:
         """Let the bottleneck begin with answers of mean 0 and deviation 1."""
-        some = self.rows.of_rows(np.arange(min(self.rows.n_rows, _FIRST_ROWS)))
-        if not some.n_rows:
+        first = self.rows.of_rows(np.arange(min(self.rows.n_rows, _FIRST_ROWS)))
+        if not first.n_rows:
             return
+        some = first.words
         words, numbers = np.unique(some.words, return_inverse=True)
         said = self.words.values[torch.from_numpy(words.astype(np.int64))] @ self.parts["filters"]
         pooled, _ = pooled_answers(
             *(some._replace(words=numbers.astype(np.int32)), said.numpy(), self.widths),
             *(self.parts["filter_biases"].numpy(), self.n_parts, self.part_length),
         )
-        hidden = self.parts["hidden"]
-        weights, biases = standardised(pooled.reshape(some.n_rows, -1), hidden.numpy())
-        hidden.copy_(torch.from_numpy(weights))
-        self.parts["hidden_biases"].copy_(torch.from_numpy(biases))
+        heard = [pooled.reshape(some.n_rows, -1)]
+        if self.bag_words is not None and first.bags is not None:
+            heard.append(first.bags @ self.bag_words.values.numpy())
+        hidden = self.parts["hidden"].numpy()
+        layers = np.split(hidden, np.cumsum([one.shape[1] for one in heard])[:-1])
+        begun = [standardised(*one) for one in zip(heard, layers, strict=True)]
+        hidden[:] = np.concatenate([weights for weights, _ in begun])
+        self.parts["hidden_biases"].copy_(torch.from_numpy(sum(biases for _, biases in begun)))
 
     def loss(self, rows: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Tensor]:
         told, parts = self.settings, self.parts
         sample = self.sampler.draw(rows, rng)
-        batch = self.rows.of_rows(rows)
+        read = self.rows.of_rows(rows)
+        batch = read.words
         words, numbers = np.unique(batch.words, return_inverse=True)
         weights = batch.weights
         if told.word_dropout:
@@ -136,8 +151,12 @@ class XMLCNNTask(DeepTask):
             *(vectors, parts["filters"], parts["filter_biases"], batch),
             *(self.widths, self.n_parts, self.part_length),
         )
-        pooled = functional.dropout(pooled.flatten(1), told.dropout)
-        squeezed = torch.relu(pooled @ parts["hidden"] + parts["hidden_biases"])
+        heard = pooled.flatten(1)
+        if self.bag_words is not None and read.bags is not None:
+            bags = SparseBatch.of(read.bags, keep=1.0 - told.word_dropout, rng=rng)
+            heard = torch.cat((heard, table_sums(self.bag_words, bags)), dim=1)
+        heard = functional.dropout(heard, told.dropout)
+        squeezed = torch.relu(heard @ parts["hidden"] + parts["hidden_biases"])
         squeezed = functional.dropout(squeezed, told.dropout)
         ids = torch.from_numpy(sample.labels)
         scores = squeezed @ self.labels.rows(ids).T + self.biases.rows(ids)[:, 0]
@@ -157,7 +176,8 @@ class XMLCNNTask(DeepTask):
         return metrics.evaluate(Y, top, ks=(1, top.k))
 
     def identity(self) -> str:
-        parts = (*self.rows, self.sampler.Y.indices)
+        bags = () if self.rows.bags is None else (self.rows.bags.indices, self.rows.bags.data)
+        parts = (*self.rows.words, *bags, self.sampler.Y.indices)
         sums = [zlib.crc32(np.ascontiguousarray(part).tobytes()) for part in parts]
         return f"{sums} {self.settings}"
 
@@ -169,11 +189,18 @@ class XMLCNNTask(DeepTask):
             word_vectors=self.words.values.numpy().copy(),
             label_vectors=self.labels.values.numpy().copy(),
             label_biases=self.biases.values[:, 0].numpy().copy(),
+            bag_vectors=None if self.bag_words is None else self.bag_words.values.numpy().copy(),
             widths=self.widths,
             n_parts=self.n_parts,
             part_length=self.part_length,
             **learned,
         )
+
+
+def _log_odds(Y: csr_matrix) -> NDArray[np.float32]:
+    """Return the logarithm of the odds that a row has each label."""
+    share = (np.bincount(Y.indices, minlength=Y.shape[1]) + 0.5) / (Y.shape[0] + 1.0)
+    return np.log(share / (1.0 - share)).astype(np.float32)
 
 
 class _Pooled(torch.autograd.Function):
