@@ -48,7 +48,7 @@ class XMLCNN(LabelRanker):
     Learning needs torch (``pip install 'labelspace[deep]'``); prediction does not. A ``Tagger``
     gives it the words of texts in their order (``labelspace.data.WordSequences``). Parameters that
     are None take the value of the preset; the values of "best" are given first, those of "paper" in
-    brackets.
+    brackets. With "best" the bag of a row's words counts beside their order.
 
     Parameters
     ----------
