@@ -91,3 +91,18 @@ def test_it_finds_each_planted_label() -> None:
     assert Parabel(preset="paper").fit(X, Y).settings_.min_weight == 0.1
     narrow = Parabel(leaf_size=5, beam=1, n_trees=1, random_state=0).fit(X, Y)
     assert narrow.score(X_test, Y_test) <= model.score(X_test, Y_test)
+
+
+def test_paper_has_the_values_of_the_program() -> None:
+    # Prabhu et al. (2018), the defaults of their program: -t 3 -c 1.0 -m 100 -tcl 0.1 -tce 0 -n 20.
+    X, Y = planted_corpus(100)
+    X.data[:] = 1.0
+    model = Parabel(preset="paper", random_state=0).fit(X, Y)
+    told = model.settings_
+    assert (told.n_trees, told.leaf_size, told.beam, told.max_iter) == (3, 100, 10, 20)
+    assert (told.C, told.min_weight, told.tol) == (1.0, 0.1, 0.1)
+    assert told.centroid_features == X.shape[1]  # all
+    # Rows are scaled to length one, features are not weighted, even 0-1 ones.
+    assert told.normalize
+    assert model.rows_.feature_weights is None
+    assert Parabel(random_state=0).fit(X, Y).rows_.feature_weights is not None

@@ -59,9 +59,9 @@ class Parabel(LabelRanker):
         and takes what ranks a held-out fifth of it better.
     min_weight : float, optional
         Weights closer to zero are cut: 0.05 (0.1).
-    idf : bool or "auto", default="auto"
-        Whether features are weighted by inverse document frequency; "auto" does so where all are
-        whole numbers: 0-1 features or counts.
+    idf : bool or "auto", optional
+        Whether features are weighted by inverse document frequency: auto (no). "auto" does so where
+        all are whole numbers: 0-1 features or counts.
     settings : dict or ParabelSettings, optional
         Everything else that can be told: see
         :class:`labelspace.models.label_trees.settings.ParabelSettings`.
@@ -94,7 +94,7 @@ class Parabel(LabelRanker):
         **LabelRanker._parameter_constraints,
         **{name: [*ParabelSettings.rules[name], None] for name in _TURNED},
         "preset": [one_of(*ParabelSettings.presets)],
-        "idf": [FLAG, one_of("auto")],
+        "idf": [FLAG, one_of("auto"), None],
     }
 
     _schema: ClassVar[schema.Schema] = {
@@ -116,7 +116,7 @@ class Parabel(LabelRanker):
         beam: int | None = None,
         C: float | Literal["auto"] | None = None,
         min_weight: float | None = None,
-        idf: bool | Literal["auto"] = "auto",
+        idf: bool | Literal["auto"] | None = None,
         settings: Mapping[str, Any] | ParabelSettings | None = None,
         k: int = 5,
         threshold: float | None = None,
@@ -135,12 +135,19 @@ class Parabel(LabelRanker):
 
     def _fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         self.settings_ = told = self._resolved(X, Y)
-        self.rows_ = UnitRows(idf=self.idf, norm=told.normalize).learn(X)
+        self.rows_ = UnitRows(idf=self._idf, norm=told.normalize).learn(X)
         Z = self.rows_.encode(X)
         random = check_random_state(self.random_state)
         seeds = random.randint(2**31, size=told.n_trees).tolist()
         self.C_ = self._best_C(Z, Y, seeds[:1]) if told.C == "auto" else float(told.C)
         self.indexes_ = self._train(Z, Y, self.C_, seeds)
+
+    @property
+    def _idf(self) -> bool | Literal["auto"]:
+        """Whether features are weighted: the original program takes them as they are."""
+        if self.idf is None:
+            return False if self.preset == "paper" else "auto"
+        return self.idf
 
     def _train(self, Z: csr_matrix, Y: csr_matrix, C: float, seeds: list[int]) -> list[TreeIndex]:
         """Return a tree with predictors for each seed."""
