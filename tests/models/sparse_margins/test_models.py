@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labelspace.models import OneVsAll, PDSparse, PPDSparse, ProXML, make
+from labelspace.models.sparse_margins.settings import PDSparseSettings
 from tests.planted import planted_corpus
 
 
@@ -22,6 +23,19 @@ def test_it_finds_each_planted_label_with_a_fraction_of_the_weights(name: str) -
 
 def test_presets_differ() -> None:
     X, Y = planted_corpus(60)
-    assert PDSparse(preset="paper").fit(X, Y).settings_.loss == "worst"
+    assert PDSparse(preset="paper").fit(X, Y).settings_ == PDSparseSettings(
+        loss="worst",
+        C=1.0,
+        shrink=0.1,
+        constant=1.0,
+        own_features=False,
+        tol=0.001,
+        max_searches=20,
+        max_passes=1,
+        n_joining=1,
+        slack=0.0,
+        n_post_passes=20,
+        normalize=True,
+    )
     assert PPDSparse(preset="paper").fit(X, Y).settings_.max_passes == 1
     assert ProXML(preset="paper").fit(X, Y).settings_.rarity == 0

@@ -9,6 +9,14 @@ A row's loss depends on a few labels, so that few α of the dual are not zero. T
 block-coordinate Frank–Wolfe method goes through the rows: it looks for the labels that violate a
 row's margin most, which is quick since W is sparse, lets them join the row's active ones, and makes
 the dual small in the α of those.
+
+That is "paper". Where rows have several labels, the worst pair says too little: in "best" each
+label of a row and each other label have a margin of 1 to a threshold t of the row's own,
+
+    W = argmin ½‖W‖² + λ‖W‖₁ + C Σ_i min_{t ≥ 1} Σ_{p ∈ P_i} max(0, 1 + t − w_p·x_i)²
+                                               + Σ_{n ∉ P_i} max(0, 1 + w_n·x_i − t)²
+
+with the same search for active labels and the same steps.
 """
 
 from __future__ import annotations
@@ -38,13 +46,14 @@ class PDSparse(SparseClassifiers):
     ----------
     preset : {"best", "paper"}, default="best"
         "best" is what measures best; "paper" has the authors' values.
-    loss : {"each", "worst"}, optional
-        Whether each label of a row is to stand above all others, or the worst pair of a row's
-        label and another counts alone: each (worst).
+    loss : {"threshold", "each", "worst"}, optional
+        What has a margin of 1: each label of a row and all others to a threshold of the row's own,
+        each label of a row to the highest of all others, or the worst pair of a row's label and
+        another alone: threshold (worst).
     C : float, optional
         Weight of the training error: 1 (1).
     shrink : float, optional
-        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.1 (0.1). Larger makes smaller models.
+        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.3 (0.1). Larger makes smaller models.
     idf : bool or "auto", default="auto"
         Whether features are weighted by inverse document frequency; "auto" does so where all are
         whole numbers: 0-1 features or counts.
@@ -86,7 +95,7 @@ class PDSparse(SparseClassifiers):
         self,
         *,
         preset: Literal["best", "paper"] = "best",
-        loss: Literal["each", "worst"] | None = None,
+        loss: Literal["threshold", "each", "worst"] | None = None,
         C: float | None = None,
         shrink: float | None = None,
         idf: bool | Literal["auto"] = "auto",
@@ -111,9 +120,13 @@ class PDSparse(SparseClassifiers):
             loss=told.loss,
             C=told.C,
             shrink=told.shrink,
+            constant=told.constant,
+            own_features=told.own_features,
             tol=told.tol,
             max_searches=told.max_searches,
             max_passes=told.max_passes,
             n_joining=told.n_joining,
+            slack=told.slack,
+            n_post_passes=told.n_post_passes,
             seed=seed,
         )

@@ -73,51 +73,78 @@ class PDSparseSettings(Settings):
 
     Attributes
     ----------
-    loss : {"each", "worst"}
-        Whether each label of a row is to stand above all others, or the worst pair counts alone:
-        each (worst).
+    loss : {"threshold", "each", "worst"}
+        What has a margin: each label of a row and all others to a threshold of the row's own, each
+        label of a row to the highest of all others, or the worst pair alone: threshold (worst).
     C : float
         Weight of the training error: 1 (1).
     shrink : float
-        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.1 (0.1).
+        λ, the weight of ‖W‖₁ against ½‖W‖²: 0.3 (0.1).
+    constant : float
+        Value of the feature that all rows have, whose weight makes the bias: 0.3 (1).
+    own_features : bool
+        Whether a label has weights only for features that rows of its own have: True (False).
     tol : float
-        Learning ends when the α move by this share of their sum: 0.01 (0.001).
+        Learning ends when the α move by this share of their sum: 0.02 (0.001).
     max_searches : int
         Times at most that rows look for labels that violate their margin: 10 (20).
     max_passes : int
         Passes over the rows after each search: 2 (1).
     n_joining : int
-        Labels that join the active ones of a row in a search at most: 5 (1).
+        Labels that join the active ones of a row in a search at most: 16 (1).
+    slack : float
+        Violation of a margin of 1 that lets no label join: 0.1 (0).
+    n_post_passes : int
+        Passes at most, after all searches, that settle the weights that are left without λ: 0 (20).
     normalize : bool
         Whether rows are scaled to length one: True.
     """
 
-    loss: str = "each"
+    loss: str = "threshold"
     C: float = 1.0
-    shrink: float = 0.1
-    tol: float = 0.01
+    shrink: float = 0.3
+    constant: float = 0.3
+    own_features: bool = True
+    tol: float = 0.02
     max_searches: int = 10
     max_passes: int = 2
-    n_joining: int = 5
+    n_joining: int = 16
+    slack: float = 0.1
+    n_post_passes: int = 0
     normalize: bool = True
 
     rules: ClassVar[Rules] = {
-        "loss": [one_of("each", "worst")],
+        "loss": [one_of("threshold", "each", "worst")],
         "C": [real(0)],
         "shrink": [real(0, closed="left")],
+        "constant": [real(0)],
+        "own_features": [FLAG],
         "tol": [real(0)],
         "max_searches": [whole()],
         "max_passes": [whole()],
         "n_joining": [whole()],
+        "slack": [real(0, closed="left")],
+        "n_post_passes": [whole(0)],
         "normalize": [FLAG],
     }
-    tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "shrink": Span(0.01, 0.3)}
+    tunable: ClassVar[Tunable] = {"C": Span(0.1, 10.0), "shrink": Span(0.03, 1.0)}
 
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> PDSparseSettings:
         """Return the settings of a preset, which are the same for all corpora."""
         if preset == "paper":
-            return cls("worst", tol=0.001, max_searches=20, max_passes=1, n_joining=1)
+            return cls(
+                loss="worst",
+                shrink=0.1,
+                constant=1.0,
+                own_features=False,
+                tol=0.001,
+                max_searches=20,
+                max_passes=1,
+                n_joining=1,
+                slack=0.0,
+                n_post_passes=20,
+            )
         return cls()
 
 
