@@ -38,11 +38,19 @@ SHORTER: dict[tuple[str, str], dict[str, object]] = {
 # Since when presets are what they say: runs from before were of something else.
 SINCE = {
     "annexml": "2026-11-17T20:45",
+    "cplst": "2026-11-18T05:59",
+    "cs": "2026-11-18T05:59",
     "dxml": "2026-11-16T23:00",
     "glas": "2026-11-16T23:00",
     "hierarchicalxc": "2026-11-16T23:00",
     "hyperbolic": "2026-11-17T21:05",
+    "ml-cssp": "2026-11-18T05:59",
     "neuralxc": "2026-11-16T23:00",
+    "parabel": "2026-11-18T06:04",
+    "pdsparse": "2026-11-18T06:15",
+    "pfastrexml": "2026-11-18T05:47",
+    "plst": "2026-11-18T05:59",
+    "wsabie": "2026-11-18T05:59",
 }
 
 
