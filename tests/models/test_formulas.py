@@ -96,6 +96,14 @@ BESIDE_THE_CODE: dict[str, dict[str, str]] = {
         "W = argmin  ½‖W‖² + λ‖W‖₁ + C Σ_i max(0, max_{p ∈ P_i, n ∉ P_i} 1 + w_n·x_i − w_p·x_i)": (
             "sparse_margins/test_active_labels.py::test_no_way_leads_down_from_the_answer"
         ),
+        "W = argmin  ½‖W‖² + λ‖W‖₁ + C Σ_i min_{t ≥ 1} L_i(t)": (
+            "sparse_margins/test_active_labels.py::"
+            "test_the_answer_is_that_of_proximal_steps_on_all_labels"
+        ),
+        "L_i(t) = Σ_{p ∈ P_i} max(0, 1 + t − w_p·x_i)² + Σ_{n ∉ P_i} max(0, 1 + w_n·x_i − t)²": (
+            "sparse_margins/test_active_labels.py::"
+            "test_the_answer_is_that_of_proximal_steps_on_all_labels"
+        ),
         "w_l = argmin  ½‖w‖² + λ‖w‖₁ + C Σ_i max(0, 1 − s_i w·x_i)²"
         "       s_i = +1 if row i has label l, else −1": (
             "sparse_margins/test_working_set.py::test_the_answer_is_the_optimum_over_all_rows"
