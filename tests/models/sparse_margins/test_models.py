@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from labelspace.models import OneVsAll, PDSparse, PPDSparse, ProXML, make
@@ -23,7 +25,8 @@ def test_it_finds_each_planted_label_with_a_fraction_of_the_weights(name: str) -
 
 def test_presets_differ() -> None:
     X, Y = planted_corpus(60)
-    assert PDSparse(preset="paper").fit(X, Y).settings_ == PDSparseSettings(
+    printed = PDSparse(preset="paper").fit(X, Y).settings_
+    assert printed == PDSparseSettings(
         loss="worst",
         C=1.0,
         shrink=0.1,
@@ -37,5 +40,7 @@ def test_presets_differ() -> None:
         n_post_passes=20,
         normalize=True,
     )
+    repaired = PDSparse(preset="repaired").fit(X, Y).settings_
+    assert repaired == replace(printed, loss="threshold", n_joining=5)
     assert PPDSparse(preset="paper").fit(X, Y).settings_.max_passes == 1
     assert ProXML(preset="paper").fit(X, Y).settings_.rarity == 0

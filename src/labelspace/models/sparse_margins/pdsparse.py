@@ -30,7 +30,7 @@ from labelspace.linear.squared_hinge import LinearClassifiers
 from labelspace.models.sparse_margins.active_labels import train_together
 from labelspace.models.sparse_margins.settings import PDSparseSettings
 from labelspace.models.sparse_margins.sparse_classifiers import SparseClassifiers
-from labelspace.parameters import Settings
+from labelspace.parameters import Settings, one_of
 from labelspace.store import schema
 
 _TURNED = ("loss", "C", "shrink")
@@ -44,8 +44,10 @@ class PDSparse(SparseClassifiers):
 
     Parameters
     ----------
-    preset : {"best", "paper"}, default="best"
-        "best" is what measures best; "paper" has the authors' values.
+    preset : {"best", "paper", "repaired"}, default="best"
+        "best" is what measures best; "paper" has the authors' values; "repaired" has them, too, but
+        for the threshold and for five labels that join at a time: it learns where rows have many
+        labels.
     loss : {"threshold", "each", "worst"}, optional
         What has a margin of 1: each label of a row and all others to a threshold of the row's own,
         each label of a row to the highest of all others, or the worst pair of a row's label and
@@ -88,13 +90,14 @@ class PDSparse(SparseClassifiers):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SparseClassifiers._parameter_constraints,
         **{name: [*PDSparseSettings.rules[name], None] for name in _TURNED},
+        "preset": [one_of(*PDSparseSettings.presets)],
     }
     _schema: ClassVar[schema.Schema] = {"settings_": schema.part("PDSparseSettings")}
 
     def __init__(
         self,
         *,
-        preset: Literal["best", "paper"] = "best",
+        preset: Literal["best", "paper", "repaired"] = "best",
         loss: Literal["threshold", "each", "worst"] | None = None,
         C: float | None = None,
         shrink: float | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from labelspace.parameters import (
@@ -71,6 +71,8 @@ class PPDSparseSettings(Settings):
 class PDSparseSettings(Settings):
     """All that PD-Sparse can be told; values are those of "best", those of "paper" in brackets.
 
+    "repaired" is "paper" but for the threshold, and five labels join at a time.
+
     Attributes
     ----------
     loss : {"threshold", "each", "worst"}
@@ -113,6 +115,7 @@ class PDSparseSettings(Settings):
     n_post_passes: int = 0
     normalize: bool = True
 
+    presets: ClassVar[tuple[str, ...]] = ("best", "paper", "repaired")
     rules: ClassVar[Rules] = {
         "loss": [one_of("threshold", "each", "worst")],
         "C": [real(0)],
@@ -132,20 +135,23 @@ class PDSparseSettings(Settings):
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> PDSparseSettings:
         """Return the settings of a preset, which are the same for all corpora."""
-        if preset == "paper":
-            return cls(
-                loss="worst",
-                shrink=0.1,
-                constant=1.0,
-                own_features=False,
-                tol=0.001,
-                max_searches=20,
-                max_passes=1,
-                n_joining=1,
-                slack=0.0,
-                n_post_passes=20,
-            )
-        return cls()
+        if preset == "best":
+            return cls()
+        printed = cls(
+            loss="worst",
+            shrink=0.1,
+            constant=1.0,
+            own_features=False,
+            tol=0.001,
+            max_searches=20,
+            max_passes=1,
+            n_joining=1,
+            slack=0.0,
+            n_post_passes=20,
+        )
+        if preset == "repaired":
+            return replace(printed, loss="threshold", n_joining=5)
+        return printed
 
 
 @dataclass(frozen=True)
