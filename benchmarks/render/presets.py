@@ -31,10 +31,6 @@ NO_REPAIR = "Learns as printed: nothing to repair"
 FEW = 3
 """Random splits that are enough for a mean."""
 
-# Where a run differs from the preset by what a whole one would have cost.
-SHORTER: dict[tuple[str, str], dict[str, object]] = {
-    ("hyperbolic", "delicious"): {"n_learners": 3},
-}
 # Since when presets are what they say: runs from before were of something else.
 SINCE = {
     "annexml": "2026-11-17T20:45",
@@ -65,11 +61,7 @@ def presets_table(lines: Sequence[Line]) -> str:
             cells = [_printed(method, corpus, kinds, notes)]
             for preset in ("paper", "repaired"):
                 if preset in kinds:
-                    wanted: dict[str, object] = {"preset": preset}
-                    whole = _measured(done, method, corpus, wanted, [])
-                    if whole.startswith("–"):
-                        wanted |= SHORTER.get((method, corpus), {})
-                    cells.append(_measured(done, method, corpus, wanted, notes))
+                    cells.append(_measured(done, method, corpus, {"preset": preset}, notes))
                 else:
                     paper = "paper" in kinds
                     cells.append(_nothing(NO_REPAIR if paper else NO_PAPER, notes))
@@ -133,9 +125,7 @@ def _measured(
         return _nothing(NOT_RUN, notes)
     told = given[-1]["metrics"]
     cell = " / ".join(f"{told[name]:.2f}" for name in FIGURES)
-    extra = {name: value for name, value in parameters.items() if name != "preset"}
-    note = ONE_RUN + (f", with {', '.join(f'{n}={v}' for n, v in extra.items())}" if extra else "")
-    return f"{cell} {_mark(note, notes)}"
+    return f"{cell} {_mark(ONE_RUN, notes)}"
 
 
 def _nothing(why: str, notes: list[str]) -> str:
