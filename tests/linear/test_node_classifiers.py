@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_matrix
 from sklearn.svm import LinearSVC
 
@@ -9,13 +10,17 @@ from labelspace.linear.node_classifiers import train_node_classifiers
 from tests.planted import tree_problem
 
 
-def test_siblings_are_told_apart_on_the_rows_at_their_parent():
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_siblings_are_told_apart_on_the_rows_at_their_parent(loss):
     X, tree, right = tree_problem()
-    trained = train_node_classifiers(X, tree, right, C=1.0, tol=1e-5, max_iter=5000)
+    how = {"C": 0.5, "tol": 1e-5, "max_iter": 20_000}
+    trained = train_node_classifiers(X, tree, right, loss=loss, **how)
     for child in range(1, tree.n_nodes):
         here = right[:, [tree.parents[child]]].toarray().ravel() > 0
         y = right[:, [child]].toarray().ravel()[here]
-        model = LinearSVC(C=1.0, fit_intercept=False, dual=False, tol=1e-8)
+        model = LinearSVC(
+            C=0.5, loss=loss, fit_intercept=False, dual=True, tol=1e-7, max_iter=10**6
+        )
         expected = model.fit(np.hstack([np.ones((X.shape[0], 1)), X.toarray()])[here], y).coef_[0]
         found = np.append(trained.biases[child], trained.weights[[child]].toarray())
         np.testing.assert_allclose(found, expected, atol=2e-3)

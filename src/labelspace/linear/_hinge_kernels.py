@@ -1,4 +1,7 @@
-"""The compiled solver of one classifier with squared hinge loss, on the rows that it is given.
+"""The compiled solver of one classifier with a hinge loss, on the rows that it is given.
+
+A hinge that counts by its square has a ``slack`` of 1 / (2 C) in the dual, and no bound; one that
+counts as it is has no slack, and no row weighs more than ``most`` = C.
 
 ``fastmath`` allows fused multiply-add only, so that the answer is the same on every machine.
 """
@@ -16,8 +19,8 @@ FAR = np.float32(1e30)
 
 @njit(cache=True, nogil=True, fastmath=FUSED)
 def descend(
-    indptr, indices, data, dense, lengths, rows, alphas, size, n_positive, slack, tol, max_iter,
-    weights, state,
+    indptr, indices, data, dense, lengths, rows, alphas, size, n_positive, slack, most, tol,
+    max_iter, weights, state,
 ):  # fmt: skip
     """Dual coordinate descent with shrinking on the first ``size`` of ``rows``.
 
@@ -57,10 +60,14 @@ def descend(
                     continue
                 highest = max(highest, np.float32(0.0))
                 lowest = min(lowest, np.float32(0.0))
+            elif old == most and gradient < 0:
+                highest = max(highest, np.float32(0.0))
+                lowest = min(lowest, np.float32(0.0))
             else:
                 highest = max(highest, gradient)
                 lowest = min(lowest, gradient)
                 new = max(old - gradient / (lengths[rows[at]] + slack), np.float32(0.0))
+                new = min(new, most)
                 if new != old:
                     alphas[at] = new
                     step = (new - old) * sign

@@ -11,6 +11,7 @@ from labelspace.linear._subproblem_kernels import copy, keep, longer
 
 SQUARED_HINGE = 0
 LOGISTIC = 1
+HINGE = 2
 GROWTH = 0.25  # how C grows as rows get fewer on the way down: paths are long, doubts multiply
 
 
@@ -24,7 +25,8 @@ def train_children(
     Returns the nodes trained, how many weights each keeps, their biases, the features and values
     of the weights, and the most passes that a node took.
     """
-    slack = np.float32(0.5 / C)
+    slack = np.float32(0.0) if loss == HINGE else np.float32(0.5 / C)
+    most = np.float32(C) if loss == HINGE else _hinge_kernels.FAR
     no_dense = np.empty((0, 0), dtype=np.float32)
     n_nodes = 0
     most_rows = 0
@@ -83,7 +85,7 @@ def train_children(
                 alphas[: rows.shape[0]] = np.float32(0.0)
                 taken = _hinge_kernels.descend(
                     ptr, places, entries, no_dense, row_lengths, order, alphas, rows.shape[0],
-                    n_positive, slack, tol, max_iter, weights, seeded(seed, child, 1),
+                    n_positive, slack, most, tol, max_iter, weights, seeded(seed, child, 1),
                 )  # fmt: skip
             else:
                 # An only child is always right.

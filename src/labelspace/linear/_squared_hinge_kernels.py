@@ -117,7 +117,7 @@ def solve(
             reached[slot] = max(tol, 0.3 * violations[slot])
             n_passes[slot] += _hinge_kernels.descend(
                 indptr, indices, data, dense, lengths, rows, alphas, size, n_positive, slack,
-                reached[slot], max_iter - n_passes[slot], weights,
+                _hinge_kernels.FAR, reached[slot], max_iter - n_passes[slot], weights,
                 seeded(seed, problem, n_passes[slot] + 1),
             )  # fmt: skip
             for feature in range(n_features):

@@ -6,9 +6,10 @@ those of its siblings,
 
     min_w  ½‖w_c‖² + C Σ_{i at the parent of c} ℓ(y_ic w_c·x_i),   y_ic = ±1
 
-with the squared hinge ℓ(m) = max(0, 1 − m)² of the shared solver, or the logistic loss
-ℓ(m) = ln(1 + e^−m), with which σ(w_c·x) estimates P(c | parent, x). There C grows on the way down,
-by the fourth root of all rows over those at the parent: on a long path doubts multiply.
+with the squared hinge ℓ(m) = max(0, 1 − m)² of the shared solver, the hinge max(0, 1 − m) as it is,
+or the logistic loss ℓ(m) = ln(1 + e^−m), with which σ(w_c·x) estimates P(c | parent, x). With the
+last C grows on the way down, by the fourth root of all rows over those at the parent: on a long
+path doubts multiply.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ from labelspace.linear.chunks import solve_chunks
 from labelspace.linear.squared_hinge import LinearClassifiers, SolverRows
 
 CHUNKS_PER_THREAD = 16
-LOSSES = {"squared_hinge": kernels.SQUARED_HINGE, "logistic": kernels.LOGISTIC}
+LOSSES = {
+    "squared_hinge": kernels.SQUARED_HINGE,
+    "hinge": kernels.HINGE,
+    "logistic": kernels.LOGISTIC,
+}
 
 
 def train_node_classifiers(
@@ -50,7 +55,7 @@ def train_node_classifiers(
     tree : Tree
     positive : csr_matrix of shape (n_examples, n_nodes)
         Which nodes each row is at; see :meth:`labelspace.graph.tree.Tree.positive_nodes`.
-    loss : {"squared_hinge", "logistic"}
+    loss : {"squared_hinge", "hinge", "logistic"}
     C, tol, max_iter, min_weight, n_threads, seed
         As in :func:`labelspace.linear.squared_hinge.train_squared_hinge`.
     """

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
+from sklearn.svm import LinearSVC
 
 from labelspace.models import LabelTree
+from labelspace.models.label_trees import predictor_tree
 from labelspace.models.label_trees.settings import LabelTreeSettings
+from labelspace.search.tree_beam import TreeIndex
 from tests.planted import planted_corpus
 
 
@@ -106,3 +110,40 @@ def test_settings_shape_the_tree_and_bound_the_passes():
     assert model.settings_ == LabelTreeSettings(branching=4, leaf_size=1, **told)
     with pytest.raises(ValueError, match="'balance' parameter of LabelTree must be"):
         LabelTree(settings={"balance": 2}).fit(X, Y)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("relaxation", [1, 2])
+def test_slacks_count_as_they_are_or_by_their_squares(loss, relaxation, monkeypatch):
+    X, Y = planted_corpus(60)
+    X = X.toarray()[:, :30] + 0.5 * np.random.default_rng(0).normal(size=(60, 30))
+    learned = []
+
+    def keep(tree, weights, biases, **how):
+        learned[:] = np.column_stack((biases, weights.toarray()))
+        return TreeIndex(tree, weights, biases, **how)
+
+    monkeypatch.setattr(predictor_tree, "TreeIndex", keep)
+    how = {"C": 0.05, "relaxation": relaxation, "branching": 3, "random_state": 0}
+    told = {"loss": loss, "tol": 1e-5, "max_iter": 20_000}
+    tree = LabelTree(preset="repaired", settings=told, **how).fit(X, Y).tree_
+    rows, right = np.column_stack((np.ones(60), X)), tree.positive_nodes(csr_matrix(Y)).toarray()
+    told_apart = 0
+    for node in range(1, tree.n_nodes):
+        here = (right[:, tree.parents[node]] > 0) | (relaxation == 1)
+        if len(np.unique(right[here, node])) < 2:
+            continue
+        svm = LinearSVC(C=0.05, loss=loss, fit_intercept=False, dual=True, tol=1e-7, max_iter=10**6)
+        expected = svm.fit(rows[here], right[here, node]).coef_[0]
+        np.testing.assert_allclose(learned[node], expected, atol=2e-3)
+        told_apart += 1
+    assert told_apart >= 12
+
+
+def test_restraint_goes_by_the_squared_length_of_rows():
+    X, Y = planted_corpus(120)
+    long = 3.0 * X.toarray()
+    by_preset = LabelTree(preset="paper", random_state=0).fit(long, Y).C_
+    mean = np.square(long).sum(axis=1).mean()
+    assert by_preset * mean == pytest.approx(1.0) or by_preset * mean == pytest.approx(0.4)
+    assert LabelTree(random_state=0).fit(long, Y).C_ in (1.0, 0.4)

@@ -2,10 +2,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
 from labelspace.graph.tree import Tree, flat_tree
 from labelspace.models.label_trees import _node_embedding_kernels as kernels
+from labelspace.models.label_trees.embedding_settings import (
+    LabelEmbeddingSettings,
+    LabelEmbeddingTreeSettings,
+)
 from labelspace.models.label_trees.node_embedding import NodeEmbeddingSettings, train_node_embedding
 
 
@@ -115,3 +120,77 @@ def test_sampled_children_begin_with_what_is_usual():
         ]
     np.testing.assert_allclose(found[2], [0.5, 0.0, -0.5, -0.5], atol=1e-3)
     np.testing.assert_allclose(found[4], 0.0, atol=1e-3)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_the_map_is_that_of_the_convex_problem(squared):
+    """γ‖W‖² + (1/m) Σ ξ_i, or ξ_i² with a margin, by a solver of constrained problems."""
+    random = np.random.default_rng(4)
+    gamma, m, margin = 0.05, 24, 1.0 if squared else 0.0
+    y = random.integers(3, size=m)
+    X = (random.random((m, 4)) < [1.0, 0.6, 0.3, 0.15]) * random.normal(size=(m, 4))
+    X += (X != 0) * random.normal(size=(3, 4))[y]
+    V = random.normal(size=(3, 2))
+    half = 0.5 * np.square(V).sum(axis=1)
+
+    def lacking(W: np.ndarray) -> np.ndarray:
+        """By how much each row lacks its margin to each other label: Wx·V − ½‖V‖²."""
+        scores = X @ W.reshape(4, 2) @ V.T - half
+        return margin + scores - scores[np.arange(m), y][:, np.newaxis]
+
+    def objective(W: np.ndarray, xi: np.ndarray) -> float:
+        # The kernel's slack without a square is half that of the squared distances.
+        return gamma * W @ W + np.mean(xi**2 if squared else 2.0 * xi)
+
+    others = np.arange(3) != y[:, np.newaxis]
+    solved = minimize(
+        lambda at: objective(at[:8], at[8:]),
+        np.full(8 + m, 0.1),
+        method="SLSQP",
+        bounds=[(None, None)] * 8 + [(0.0, None)] * m,
+        constraints={
+            "type": "ineq",
+            "fun": lambda at: (at[8:, np.newaxis] - lacking(at[:8]))[others],
+        },
+        options={"maxiter": 1000, "ftol": 1e-12},
+    )
+    assert solved.success
+
+    tree = flat_tree(np.arange(3), 3)
+    vectors = np.concatenate((np.zeros((1, 2)), V)).astype(np.float32)
+    settings = NodeEmbeddingSettings(
+        dim=2, n_epochs=20_000, learning_rate=0.2, decay=gamma, margin=margin, squared=squared
+    )
+    right = tree.positive_nodes(csr_matrix(np.eye(3)[y]))
+    # A feature that no row has comes out as zero.
+    X_wide = csr_matrix(np.column_stack((X, np.zeros(m))), dtype=np.float32)
+    found = train_node_embedding(X_wide, tree, right, settings, vectors=vectors).weights
+    W = found[:4].astype(float).ravel()
+    xi = np.maximum(lacking(W)[others].reshape(m, 2).max(axis=1), 0.0)
+    assert objective(W, xi) == pytest.approx(solved.fun, rel=0.01)
+    np.testing.assert_allclose(W, solved.x[:8], atol=0.05)
+    np.testing.assert_array_equal(found[4], 0.0)
+
+
+@pytest.mark.parametrize("by_row", [False, True])
+@pytest.mark.parametrize("sequence", [False, True])
+def test_settings_of_a_method_say_what_is_asked(sequence, by_row):
+    told = LabelEmbeddingSettings(dim=7, n_epochs=3, learning_rate=0.2, decay=0.5, n_sampled=11)
+    found = NodeEmbeddingSettings.of(told, sequence=sequence, by_row=by_row)
+    assert found == NodeEmbeddingSettings(
+        dim=7,
+        # The sequence compares pairs; the joint problem may ask each label for a yes or no.
+        each=not sequence and not by_row,
+        n_epochs=3,
+        learning_rate=0.2,
+        decay=0.5,
+        n_sampled=11,
+        # As printed, the sequence has no margin, and its slacks count as they are.
+        margin=0.0 if sequence else 1.0,
+        squared=not sequence,
+    )
+
+
+def test_a_tree_that_samples_nothing_keeps_the_number_of_children():
+    found = NodeEmbeddingSettings.of(LabelEmbeddingTreeSettings(), sequence=False, by_row=True)
+    assert found.n_sampled == NodeEmbeddingSettings.n_sampled

@@ -37,9 +37,13 @@ def begin(weights, vectors):
 def epoch(
     rows, indptr, indices, data, first_child, parents, right_ptr, right_nodes, near_ptr, near_nodes,
     weights, vectors, biases, weight_sums, vector_sums, bias_sums, fixed, each, margin, squared,
-    n_sampled, rate, decay, seed,
+    n_sampled, rate, decays, seed,
 ):  # fmt: skip
-    """Take one step for each of ``rows``; returns the sum of their losses."""
+    """Take one step for each of ``rows``; returns the sum of their losses.
+
+    ``decays`` has γ times all rows over those that have a feature: a row stands for γ‖W‖² only by
+    its own features. Weights shrink by dividing, which is stable for steps of any length.
+    """
     dim = weights.shape[1]
     n_nodes = vectors.shape[0]
     z = np.empty(dim, dtype=np.float32)
@@ -99,16 +103,15 @@ def epoch(
         strength = np.float32(0.0)
         for axis in range(dim):
             strength += pull[axis] * pull[axis]
-        if strength == 0:
-            continue
         for place in range(indptr[row], indptr[row + 1]):
             feature = indices[place]
             value = data[place]
             weight_sums[feature] += value * value * strength / np.float32(dim)
             step = rate / np.sqrt(weight_sums[feature])
             of_feature = weights[feature]
+            shrink = ONE / (ONE + step * decays[feature])
             for axis in range(dim):
-                of_feature[axis] -= step * (value * pull[axis] + decay * of_feature[axis])
+                of_feature[axis] = shrink * (of_feature[axis] - step * value * pull[axis])
     return total
 
 

@@ -1,9 +1,11 @@
 """Which labels are alike: sparse symmetric matrices from which trees and label vectors are made.
 
 The paper's affinity is the confusion matrix of one-vs-all classifiers, made symmetric: labels that
-are taken for each other belong together. It stays sparse because only the first few wrong answers
-of each row count. Where one-vs-all would be too costly, the centroids of the labels' rows, or how
-often labels come together, say nearly the same.
+are taken for each other belong together. C_kl is the mean, over the rows that have label k, of one
+over the rank of the answer l, whether the row has l as well or not; a label is not compared with
+itself. It stays sparse because only the first ten answers of each row count, and of each label's
+confusions the largest twenty. Where one-vs-all would be too costly, the centroids of the labels'
+rows, or how often labels come together, say nearly the same.
 
 The confusions are those on rows that the classifiers have not seen: each half of the rows is judged
 by the other's.
@@ -71,7 +73,9 @@ def label_affinity(
 
 
 def confusion_affinity(Y: csr_matrix, answers: TopK, n_neighbors: int = 20) -> csr_matrix:
-    """Return how often labels are taken for each other: ½ (C + Cᵀ).
+    """Return how often labels are taken for each other: ½ (C + Cᵀ), its diagonal zero.
+
+    C_kl is the mean, over the rows that have label k, of one over the rank of the answer l ≠ k.
 
     Parameters
     ----------
@@ -79,7 +83,7 @@ def confusion_affinity(Y: csr_matrix, answers: TopK, n_neighbors: int = 20) -> c
     answers : TopK
         What classifiers say of the same rows; the answer at rank r counts 1 / r.
     n_neighbors : int
-        Largest confusions of a label that are kept.
+        Largest confusions of a label, entries of a row of C, that are kept.
 
     Examples
     --------

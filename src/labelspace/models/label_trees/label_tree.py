@@ -61,7 +61,8 @@ class LabelTree(PredictorTree):
     C : float or "auto", optional
         Weight of the training error against the length of the weights: larger fits closer.
         "auto" tries 0.4, for labels that people give freely, and 1.0, for clear-cut ones, on a
-        sample of 5,000 rows, and takes what ranks a held-out fifth of it better: auto.
+        sample of 5,000 rows, and takes what ranks a held-out fifth of it better; for rows that
+        are not of length one, both divided by the mean of their squared lengths: auto.
     min_weight : float, optional
         Weights closer to zero are cut: 0.05 (0).
     idf : bool or "auto", optional

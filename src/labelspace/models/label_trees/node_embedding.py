@@ -8,7 +8,8 @@ to be told apart as in ``linear.node_classifiers``:
 for siblings r (right) and s (wrong) on the way of row i, or with a yes or no of each child instead
 of the pair. Labels without a tree are the children of a single root. Where a node has very many
 children, a row is compared with some of them: those said to be near the right ones, and random
-ones. Plain stochastic descent with AdaGrad's steps.
+ones. Stochastic descent with AdaGrad's steps, of half the sum; a row takes part in γ‖W‖² by the
+features that it has, the more the fewer rows have them, so that all rows together make it up.
 
 With V fixed the problem is convex, the second of the "sequence of convex problems":
 
@@ -133,8 +134,11 @@ def train_node_embedding(
         settings.squared,
         settings.n_sampled,
     )
-    rates = np.float32(settings.learning_rate), np.float32(settings.decay)
     rows = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(right.indptr) > 0))
+    n_having = np.bincount(X[rows].indices, minlength=X.shape[1])
+    weights[n_having == 0] = 0.0  # nothing is learned of these, and γ‖W‖² is least at zero
+    decays = (settings.decay * rows.size / np.maximum(n_having, 1)).astype(np.float32)
+    rates = np.float32(settings.learning_rate), decays
     for _ in progress.track(range(settings.n_epochs), "learning the space"):
         order = random.permutation(rows)
         kernels.epoch(

@@ -9,10 +9,11 @@ from abc import ABC
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack
 
+from labelspace.graph.tree import flat_tree
 from labelspace.linear.node_classifiers import train_node_classifiers
-from labelspace.linear.squared_hinge import train_squared_hinge
+from labelspace.linear.squared_hinge import LinearClassifiers, train_squared_hinge
 from labelspace.models.label_trees.one_slack import train_one_slack
 from labelspace.models.label_trees.settings import PredictorSettings
 from labelspace.models.label_trees.tree_ranker import TreeRanker, slack_by_row
@@ -83,15 +84,18 @@ class PredictorTree(TreeRanker, ABC):
             "min_weight": self.settings_.min_weight,
             "seed": seed,
         }
-        if self._relaxation == 1:
-            trained = train_squared_hinge(Z, right, n_threads=self.n_threads, **common)
-        elif by_row:
-            squared = self.settings_.loss == "squared_hinge"
+        loss = self.settings_.loss
+        if by_row:
+            squared = loss == "squared_hinge"
             trained = train_one_slack(Z, self.tree_, right, squared=squared, **common)
-        else:
+        elif self._relaxation == 2:
             trained = train_node_classifiers(
-                Z, self.tree_, right, n_threads=self.n_threads, **common
+                Z, self.tree_, right, loss=loss, n_threads=self.n_threads, **common
             )
+        elif loss == "squared_hinge":
+            trained = train_squared_hinge(Z, right, n_threads=self.n_threads, **common)
+        else:
+            trained = _train_hinge(Z, right, n_threads=self.n_threads, **common)
         link = "softmax" if by_row else "logistic"
         index = TreeIndex(
             self.tree_, trained.weights, trained.biases, link=link, sharpness=_SHARPNESS[link]
@@ -100,3 +104,16 @@ class PredictorTree(TreeRanker, ABC):
 
     def _walk_block(self, Z: csr_matrix, k: int, beam: int) -> TreeSearchResult:
         return self.index_.search(Z, k, beam)
+
+
+def _train_hinge(Z: csr_matrix, right: csr_matrix, **how: Any) -> LinearClassifiers:
+    """Train each node against all rows, with hinges that count as they are.
+
+    To the solver of siblings these are the children of a root that every row is at.
+    """
+    n_nodes = right.shape[1]
+    at_root = csr_matrix(np.ones((Z.shape[0], 1), dtype=np.float32))
+    tree = flat_tree(np.arange(n_nodes), n_nodes)
+    nodes = csr_matrix(hstack((at_root, right)))
+    trained = train_node_classifiers(Z, tree, nodes, loss="hinge", **how)
+    return LinearClassifiers(trained.weights[1:], trained.biases[1:], trained.n_iter)

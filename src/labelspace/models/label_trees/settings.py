@@ -112,12 +112,12 @@ class PredictorSettings(TreeSettings):
     Attributes
     ----------
     C : float or "auto"
-        Weight of the training error against the length of the weights: auto (auto).
+        Weight of the training error against the length of the weights: auto, which is chosen on
+        held-out training rows (auto: γ is not said).
     min_weight : float
         Weights closer to zero are cut: 0.05 (0).
     loss : {"squared_hinge", "hinge"}
-        What a slack per row counts, its square or as it is; other slacks count by their squares:
-        squared_hinge (hinge).
+        What a slack counts, its square or as it is: squared_hinge (hinge).
     tol : float
         Violation of a margin of 1 that is let pass: 0.1.
     max_iter : int
@@ -197,9 +197,10 @@ class BalancedLabelTreeSettings(PredictorSettings):
         Labels that a step may leave, as a multiple of an even split's: 1.5 (1.5: the number is not
         said).
     n_rounds : int
-        Turns of learning a node's predictors and moving its labels: 2.
+        Turns of learning a node's predictors and moving its labels: 2 (2: not said).
     slack, branching, leaf_size, beam, idf, max_depth, balance, normalize
-        The tree; as in :class:`TreeSettings`, but the paper's are balanced.
+        The tree; as in :class:`TreeSettings`, but for "paper" ``balance`` is 0.8 and ``leaf_size``
+        2, numbers that are not said.
     C, min_weight, loss, tol, max_iter
         The predictors; as in :class:`PredictorSettings`.
     """
