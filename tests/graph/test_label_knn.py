@@ -58,6 +58,17 @@ def test_row_with_frequent_labels_only_gets_rows_of_its_rarest() -> None:
     assert np.all(graph.neighbors != np.arange(3000)[:, np.newaxis])
 
 
+def test_lists_left_out_by_length_keep_equal_ones_and_give_no_rows_of_the_rarest() -> None:
+    # Pairs of the first three lists are 2, 4, 6 in all, and those of the last 6 more: a budget of
+    # five has room for two lists, and by length for the third as well, which is as long.
+    Y = csr_matrix([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+    told = {"similarity": "overlap", "budget": 1}
+    usual, by_length = (label_knn(Y, 3, by_length=one, **told) for one in (False, True))
+    assert usual.n_neighbors.tolist() == [2, 1, 1, 1, 2]
+    assert by_length.n_neighbors.tolist() == [2, 2, 1, 1, 0]
+    assert set(by_length.neighbors[1]) == {0, 3, -1}
+
+
 def test_row_without_labels_has_no_neighbors() -> None:
     Y = csr_matrix(np.array([[1, 0], [0, 0], [1, 0], [0, 1]], dtype=np.float32))
     graph = label_knn(Y, 3)

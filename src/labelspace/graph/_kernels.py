@@ -24,10 +24,14 @@ def label_neighbors(
     query_norms,
     norms,
     seed,
+    by_rarest,
     neighbors,
     similarities,
 ):
-    """Give the most similar rows of queries start..end; equal ones in a random order."""
+    """Give the most similar rows of queries start..end; equal ones in a random order.
+
+    A query none of whose labels is kept gets rows of its rarest one, if ``by_rarest``.
+    """
     shared = np.zeros(norms.shape[0], dtype=np.float32)
     found = np.empty(norms.shape[0], dtype=np.int32)
     # The random rank of a row, then its position among those found: equal ones are told apart.
@@ -56,7 +60,7 @@ def label_neighbors(
             n_best = insert(keys, similarities[query - start], n_best, key, similarity)
         for at in range(n_best):
             neighbors[query - start, at] = found[keys[at] & POSITION_MASK]
-        if n_best == 0:
+        if n_best == 0 and by_rarest:
             _draw_from_rarest(
                 query,
                 itself,

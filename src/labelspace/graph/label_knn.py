@@ -74,6 +74,7 @@ def label_knn(
     first_query: int | None = None,
     similarity: str = "cosine",
     budget: int = 5000,
+    by_length: bool = False,
     seed: int = 0,
     n_threads: int | None = None,
 ) -> LabelGraph:
@@ -93,6 +94,9 @@ def label_knn(
     budget : int
         Rows visited per row on average. Lists of frequent labels are left out, longest first,
         until the rest fits; a row that has no other labels gets random rows of its rarest one.
+    by_length : bool
+        Whether they are left out as AnnexML's program does: all lists are walked that are as long
+        as the longest that fits, and a row that has no other labels gets no neighbours.
     seed : int
         Which of equally similar rows win.
 
@@ -108,12 +112,15 @@ def label_knn(
     if queries is None:
         queries, first_query = Y, 0
     columns = csc_matrix(Y)
-    kept = shortest_lists(np.diff(columns.indptr).astype(np.int64), budget * Y.shape[0])
+    counts = np.diff(columns.indptr).astype(np.int64)
+    kept = shortest_lists(counts, budget * Y.shape[0])
+    if by_length:
+        kept = counts <= counts[kept].max(initial=0)
     norms = _norms(queries, Y, similarity)
     asked = queries.indptr, queries.indices
     lists = columns.indptr, columns.indices, kept
     first = -1 if first_query is None else first_query
-    inputs = n_neighbors, (first, *asked, *lists, *norms, seed)
+    inputs = n_neighbors, (first, *asked, *lists, *norms, seed, not by_length)
     n_queries = queries.shape[0]
     blocks = [
         (start, min(start + _BLOCK, n_queries)) for start in range(0, max(n_queries, 1), _BLOCK)

@@ -43,6 +43,50 @@ def test_a_walk_stays_where_it_begins_if_nothing_near_leads_on() -> None:
     assert np.all(found < 60)
 
 
+def walked(distances: list[float], edges: list[list[int]], leaf: list[int], k: int) -> list[int]:
+    """Walk from a leaf among points on a line to 0; -1 where there is no edge."""
+    keys = np.sqrt(np.array(distances, dtype=np.float32))[:, np.newaxis]
+    tree = np.zeros((1, 1), np.float32), np.array([-1]), np.array([[0, len(leaf)]]), np.array(leaf)
+    graph = np.array(edges, dtype=np.int32)
+    query = np.zeros((1, 1), dtype=np.float32)
+    places, squares = kernels.walk(query, keys, *tree, graph, k, np.float32(1.0))
+    found = places[0][places[0] >= 0]
+    assert squares[0][: found.size] == pytest.approx(np.array(distances)[found], rel=1e-5)
+    return found.tolist()
+
+
+def test_a_row_that_is_the_new_worst_leads_nowhere_even_while_few_are_found() -> None:
+    # From row 0 (4) to row 1 (5), the worst of two: row 2 behind it, the nearest, stays unknown.
+    assert walked([4, 5, 1], [[1], [2], [1]], leaf=[0], k=3) == [0, 1]
+    # Row 1 at 3 is not the worst, so that the walk goes on.
+    assert walked([4, 3, 1], [[1], [2], [1]], leaf=[0], k=3) == [2, 1, 0]
+
+
+def test_a_row_counts_where_it_lies_highest_on_the_stack() -> None:
+    # Row 0 puts 1 and 2 on the stack. Row 2 (8) puts 3 and 1 there: row 1 (6) is tried next and is
+    # not the worst of two, so that row 4 behind it is met, and then row 3.
+    graph = [[1, 2], [4, -1], [3, 1], [-1, -1], [-1, -1]]
+    assert walked([9, 6, 8, 2, 1], graph, leaf=[0], k=2) == [4, 3]
+    # If row 3 (2) is tried first, row 1 is the worst of two when its turn comes.
+    graph[2] = [1, 3]
+    assert walked([9, 6, 8, 2, 1], graph, leaf=[0], k=2) == [3, 1]
+
+
+def test_a_heap_is_laid_out_as_by_the_standard_library_of_c() -> None:
+    heap, distances, size = np.full(4, -1, np.int32), np.zeros(4, np.float32), 0
+    for row, distance in enumerate([3, 1, 4, 1.5, 9, 2, 0.5]):
+        size = kernels.keep(heap, distances, size, row, np.float32(distance))
+    # 4 1.5 3 1 after four rows, 9 is too far; 2 takes the place of 4, and 0.5 that of 3.
+    assert distances.tolist() == [2.0, 1.5, 1.0, 0.5]
+    assert heap.tolist() == [5, 3, 1, 6]
+
+
+def test_edges_come_farthest_first() -> None:
+    angles = np.array([0.0, 0.1, 0.3, 0.7])
+    keys = np.column_stack((np.cos(angles), np.sin(angles))).astype(np.float32)
+    assert nearest_rows(keys, 2).tolist() == [[2, 1], [2, 0], [0, 1], [1, 2]]
+
+
 def test_the_tree_shares_all_rows_out_to_leaves_of_ten_at_most() -> None:
     keys = unit_vectors(300)
     centroids, children, bounds, rows = kernels.grow(keys, 10, 0)

@@ -56,7 +56,8 @@ def test_balanced_parts_have_room_for_their_share_only() -> None:
     assert sizes.max() <= np.ceil(1.1 * 1000 / 7)
 
 
-def test_a_step_pulls_a_neighbour_in_and_drives_another_row_out() -> None:
+def test_steps_pull_neighbours_in_and_then_drive_other_rows_out() -> None:
+    # Of two neighbours only one is there, and is taken twice; then come the two other rows.
     # max Σ_j log σ(w_c·x_j) + Σ_n log σ(−w_c·x_n) − λ‖w‖₁, by FTRL-proximal: g = ∂/∂w, n ← n + g²,
     # z ← z + g + (√n_new − √n_old)/η w, w = 0 if |z| ≤ λ, else η (z − sign(z) λ) / √n
     rate, penalty = 0.1, 0.5
@@ -68,16 +69,17 @@ def test_a_step_pulls_a_neighbour_in_and_drives_another_row_out() -> None:
         X.indptr,
         X.indices,
         X.data,
-        np.array([[1], [-1], [-1]], dtype=np.int32),
+        np.array([[1, -1], [-1, -1], [-1, -1]], dtype=np.int32),
         np.array([0]),  # of part 0, since 0.4 is more than -1
-        np.array([[2]]),
+        np.array([[2, 0]]),
+        np.array([0.99]),
         np.float32(rate),
         np.float32(penalty),
         state,
     )
     n = np.ones(3)
     w, z = w[:, 0].copy(), z[:, 0].copy()
-    for row, inside in ((1, True), (2, False)):
+    for row, inside in ((1, True), (1, True), (2, False), (0, False)):
         x = X[row].toarray().ravel().astype(float)
         chance = 1 / (1 + np.exp(-w @ x))
         for at in np.flatnonzero(x):
@@ -88,3 +90,9 @@ def test_a_step_pulls_a_neighbour_in_and_drives_another_row_out() -> None:
             w[at] = 0.0 if abs(z[at]) <= penalty else pulled
     assert state[:, 0, kernels.WEIGHT] == pytest.approx(w, abs=1e-5)
     assert state[:, 1, kernels.WEIGHT] == pytest.approx([-1.0, 0.0, 0.0])
+
+
+def test_lots_decide_between_parts_that_fit_equally_well() -> None:
+    scores = np.array([0.2, 0.5, -1.0, 0.5], dtype=np.float32)
+    assert [kernels.best_part(scores, lot) for lot in (0.0, 0.49, 0.51, 0.99)] == [1, 1, 3, 3]
+    assert kernels.best_part(np.array([0.0, 0.1, 0.0], dtype=np.float32), 0.99) == 1

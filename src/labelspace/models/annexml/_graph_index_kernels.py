@@ -33,12 +33,12 @@ def grow(keys, leaf_size, seed):
         if end - start > leaf_size:
             state = next_state(state)
             drawn = rows[start + below(state, end - start)]
-            one = _farthest(keys, rows, start, end, drawn)
-            other = _farthest(keys, rows, start, end, one)
+            one = _farthest(keys, rows, start, end, drawn, drawn)
+            other = _farthest(keys, rows, start, end, one, drawn)
             middle = start
             for at in range(start, end):
                 row = rows[at]
-                if square(keys[row], keys[one]) < square(keys[row], keys[other]):
+                if square(keys[row], keys[one]) <= square(keys[row], keys[other]):
                     rows[at], rows[middle] = rows[middle], rows[at]
                     middle += 1
             if start < middle < end:
@@ -51,45 +51,81 @@ def grow(keys, leaf_size, seed):
 
 
 @njit(cache=True, nogil=True)
-def _farthest(keys, rows, start, end, row):
-    farthest, distance = row, np.float32(-1.0)
+def _farthest(keys, rows, start, end, row, skipped):
+    """Return the farthest row of a node, itself where all others are copies of it."""
+    farthest, distance = row, np.float32(0.0)
     for at in range(start, end):
+        if rows[at] == skipped:
+            continue
         here = square(keys[rows[at]], keys[row])
         if here > distance:
             farthest, distance = rows[at], here
     return farthest
 
 
+@njit(cache=True, nogil=True)
+def nearest(products, first, edges):
+    """Fill in the rows with the largest products, by row, in the order of a heap: last ones last.
+
+    Row ``at`` of ``products`` belongs to row ``first + at``, which is not its own neighbour.
+    """
+    width = edges.shape[1]
+    squares = np.empty(width, dtype=np.float32)
+    for at in range(products.shape[0]):
+        height = 0
+        for row in range(products.shape[1]):
+            if row != first + at:
+                distance = np.float32(2.0) - np.float32(2.0) * products[at, row]
+                height = keep(edges[at], squares, height, row, distance)
+
+
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def walk(queries, keys, centroids, children, bounds, rows, edges, k, reach):
-    """Return the places and squared distances of the nearest keys that a walk meets."""
+    """Return the places and squared distances of the nearest keys that a walk meets.
+
+    A row is done with when it is taken from the stack, not when it is put there: it may lie there
+    several times, and counts where it lies highest.
+    """
     n, n_queries = keys.shape[0], queries.shape[0]
-    places = np.full((n_queries, k), -1, dtype=np.int64)
+    places = np.full((n_queries, k), -1, dtype=np.int32)
     squares = np.full((n_queries, k), np.inf, dtype=np.float32)
-    seen = np.full(n, -1, dtype=np.int64)
-    stack = np.empty(n, dtype=np.int64)
+    done = np.full(n, -1, dtype=np.int64)
+    # Each row puts its neighbours there once at most.
+    stack = np.empty(edges.size, dtype=np.int32)
     for number in range(n_queries):
-        query = queries[number]
+        query, heap, distances = queries[number], places[number], squares[number]
         node = 0
         while children[node] >= 0:
             left = children[node]
-            nearer = square(query, centroids[left]) <= square(query, centroids[left + 1])
+            nearer = square(query, centroids[left]) < square(query, centroids[left + 1])
             node = left if nearer else left + 1
         # Rows of one leaf are where the walk begins, however far they are.
-        height = 0
+        size = height = 0
         for at in range(bounds[node, 0], bounds[node, 1]):
-            row = rows[at]
-            seen[row] = number
-            _keep(places[number], squares[number], row, square(query, keys[row]))
-        for at in range(bounds[node, 0], bounds[node, 1]):
-            height = _push(edges[rows[at]], seen, number, stack, height)
+            size = keep(heap, distances, size, rows[at], square(query, keys[rows[at]]))
+        for at in range(size):
+            done[heap[at]] = number
+        for at in range(size):
+            for neighbor in edges[heap[at]]:
+                if neighbor >= 0:
+                    stack[height] = neighbor
+                    height += 1
         while height > 0:
             height -= 1
             row = stack[height]
+            if done[row] == number:
+                continue
+            done[row] = number
             distance = square(query, keys[row])
-            if distance < reach * squares[number, k - 1]:
-                _keep(places[number], squares[number], row, distance)
-                height = _push(edges[row], seen, number, stack, height)
+            size = keep(heap, distances, size, row, distance)
+            # The row itself may be the worst by now: then the walk does not go on from it.
+            if distance < reach * distances[0]:
+                for neighbor in edges[row]:
+                    if neighbor >= 0 and done[neighbor] != number:
+                        stack[height] = neighbor
+                        height += 1
+        order = np.argsort(distances)
+        places[number], squares[number] = heap[order], distances[order]
     return places, squares
 
 
@@ -104,24 +140,37 @@ def square(one, other):
 
 
 @njit(cache=True, nogil=True)
-def _push(neighbors, seen, number, stack, height):
-    """Put neighbours that were not seen on the stack; returns its height."""
-    for neighbor in neighbors:
-        if neighbor >= 0 and seen[neighbor] != number:
-            seen[neighbor] = number
-            stack[height] = neighbor
-            height += 1
-    return height
+def keep(heap, distances, size, row, distance):
+    """Put a row on a heap of the nearest, the worst of which is first; returns its size.
+
+    The steps are those of C++'s standard library, since rows are visited in the heap's order: when
+    the worst one goes, its place sinks to the bottom before the last row rises from there.
+    """
+    if size < heap.shape[0]:
+        _rise(heap, distances, size, row, distance)
+        return size + 1
+    if distance < distances[0]:
+        last, moved, far = size - 1, heap[size - 1], distances[size - 1]
+        hole = 0
+        while 2 * hole + 2 < last:
+            child = 2 * hole + 2
+            if distances[child] < distances[child - 1]:
+                child -= 1
+            heap[hole], distances[hole] = heap[child], distances[child]
+            hole = child
+        if 2 * hole + 2 == last:
+            heap[hole], distances[hole] = heap[last - 1], distances[last - 1]
+            hole = last - 1
+        if last > 0:
+            _rise(heap, distances, hole, moved, far)
+        _rise(heap, distances, last, row, distance)
+    return size
 
 
 @njit(cache=True, nogil=True)
-def _keep(places, squares, row, distance):
-    """Put a row among the nearest so far, which are in order, if it is near enough."""
-    k = places.shape[0]
-    if not distance < squares[k - 1]:
-        return
-    at = k - 1
-    while at > 0 and squares[at - 1] > distance:
-        places[at], squares[at] = places[at - 1], squares[at - 1]
-        at -= 1
-    places[at], squares[at] = row, distance
+def _rise(heap, distances, hole, row, distance):
+    while hole > 0 and distances[(hole - 1) // 2] < distance:
+        parent = (hole - 1) // 2
+        heap[hole], distances[hole] = heap[parent], distances[parent]
+        hole = parent
+    heap[hole], distances[hole] = row, distance

@@ -12,12 +12,20 @@ import numpy as np
 from labelspace.compiling import njit
 
 WEIGHT, SUM, ROOT = 0, 1, 2
+# Scores that differ by less are equal: what one differs from the next float.
+EQUAL = np.finfo(np.float32).eps
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def partition_epoch(indptr, indices, data, neighbors, order, others, learning_rate, l1, state):
-    """Visit rows once: pull the neighbours of each into its part, push as many others out."""
+def partition_epoch(
+    indptr, indices, data, neighbors, order, others, lots, learning_rate, l1, state
+):
+    """Visit rows once: pull the neighbours of each into its part, then push as many others out.
+
+    ``lots`` from 0 to 1 decide between parts that a row fits into equally well.
+    """
     n_parts = state.shape[1]
+    k = neighbors.shape[1]
     scores = np.empty(n_parts, dtype=np.float32)
     for at_row in range(order.shape[0]):
         row = order[at_row]
@@ -26,14 +34,32 @@ def partition_epoch(indptr, indices, data, neighbors, order, others, learning_ra
             of_feature = state[indices[at]]
             for part in range(n_parts):
                 scores[part] += data[at] * of_feature[part, WEIGHT]
-        best = np.argmax(scores)
-        for place in range(neighbors.shape[1]):
-            partner = neighbors[row, place]
-            if partner < 0:
-                break
+        best = best_part(scores, lots[at_row])
+        n_own = k
+        while n_own > 0 and neighbors[row, n_own - 1] < 0:
+            n_own -= 1
+        for place in range(k):
+            partner = neighbors[row, place % n_own]  # fewer than k are taken several times
             _ftrl(indptr, indices, data, partner, best, True, learning_rate, l1, state)
+        for place in range(k):
             other = others[at_row, place]
             _ftrl(indptr, indices, data, other, best, False, learning_rate, l1, state)
+
+
+@njit(cache=True, nogil=True)
+def best_part(scores, lot):
+    """Return the part with the largest score, by lot where several have it."""
+    largest = scores.max()
+    n_equal = 0
+    for part in range(scores.shape[0]):
+        n_equal += largest - scores[part] < EQUAL
+    drawn = min(int(lot * n_equal), n_equal - 1)
+    for part in range(scores.shape[0]):
+        if largest - scores[part] < EQUAL:
+            if drawn == 0:
+                return part
+            drawn -= 1
+    return 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -2,11 +2,12 @@
 
 AnnexML answers fast because it looks at few rows. A tree of halves leads a query to a handful of
 rows to begin with; from there it goes from row to row along the edges of the exact k-NN graph,
-depth first, and on from a row only if
+depth first, and on from a row z only if
 
-    ‖q − z‖² < (1 + ε) · the largest ‖q − z‖² among the k nearest so far
+    ‖q − z‖² < (1 + ε) · the largest ‖q − z‖² among the k nearest so far, z among them
 
-with ε = 0: greedy, and so less exact than it could be. Tree and graph are made when the index is
+with ε = 0: greedy, and so less exact than it could be. A row that is the worst of those found so
+far leads nowhere, even while fewer than k are found. Tree and graph are made when the index is
 first asked, as the program makes them when it loads a model; a model folder has the vectors only.
 ``search="exact"`` looks at every row instead.
 """
@@ -25,6 +26,7 @@ from labelspace.search.result import NO_KEY, SearchResult
 N_EDGES = 50
 LEAF_SIZE = 10
 EPSILON = 0.0
+_BLOCK = 1024
 
 
 class GraphIndex(ExactIndex):
@@ -91,11 +93,14 @@ class Walked(NamedTuple):
 
 
 def nearest_rows(keys: NDArray[np.float32], n_edges: int) -> NDArray[np.int32]:
-    """Return the nearest other rows of each row, all rows being looked at."""
-    found = ExactIndex(keys).search(keys, n_edges + 1).ids
+    """Return the nearest other rows of each row, all rows being looked at.
+
+    They come in the order of the program's heap, the farthest first: the walk takes the last ones
+    from its stack first.
+    """
+    keys = np.ascontiguousarray(keys)
     edges = np.full((len(keys), max(min(n_edges, len(keys) - 1), 1)), NO_KEY, dtype=np.int32)
-    others = found != np.arange(len(keys))[:, np.newaxis]
-    # Where copies hide a row from itself, the last one found makes room.
-    others[others.all(axis=1), -1] = False
-    edges[:, : found.shape[1] - 1] = found[others].reshape(len(keys), -1)
+    for start in range(0, len(keys), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        kernels.nearest(keys[block] @ keys.T, start, edges[block])
     return edges

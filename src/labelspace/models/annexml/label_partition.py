@@ -70,6 +70,7 @@ def learn_partition(
             graph.neighbors,
             rng.permutation(usable),
             rng.integers(X.shape[0], size=(usable.size, graph.neighbors.shape[1])),
+            rng.random(usable.size),
             np.float32(learning_rate),
             np.float32(l1),
             state,

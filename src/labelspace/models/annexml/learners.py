@@ -53,6 +53,7 @@ class LearnerTraining:
             seed=seed,
             n_threads=self.n_threads,
             budget=_UNCUT if uncut else _BUDGET,
+            by_length=self.settings.objective == "pairs",
         )
 
     def learner(
@@ -127,7 +128,7 @@ class LearnerTraining:
         seed: int,
     ) -> Learner:
         if self.settings.objective == "pairs":
-            trained = TrainedMap(train_pairs(X, graph, self.settings, seed))
+            trained = TrainedMap(train_pairs(X, Y, graph, self.settings, seed))
         else:
             trained = train_map(X, Y, graph, settings, seed)
         encoder = LinearEncoder(trained.weights, self.settings.storage)

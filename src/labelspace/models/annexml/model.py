@@ -6,8 +6,9 @@ with R(i, j) = cos(V x_i, V x_j) and j a label-graph neighbour of i,
     min_V  Σ_i Σ_j −log  e^{γ R(i,j)} / ( e^{γ R(i,j)} + Σ_{n} e^{γ R(i,n)} )
 
 A new row is mapped, its nearest training rows are searched, and their labels are counted; several
-learners vote together. Here negatives are the other pairs of a batch, a nearer row's vote counts
-e^{γ(cos − 1)}, and labels have vectors of their own in the same space, which vote for themselves.
+learners vote together. Here negatives are the other pairs of a batch, but for those about as alike,
+and partners choose among rows, too; a nearer row's vote counts e^{γ(cos − 1)}, and labels
+have vectors of their own in the same space, which vote for themselves.
 ``preset="paper"`` does as the original program does: parts of 6,000 rows, ten neighbours of each
 row against ten rows of the part with a step for each pair, 50 dimensions, a greedy walk on the
 graph of nearest rows, plain counts.

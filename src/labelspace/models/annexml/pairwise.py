@@ -21,16 +21,19 @@ from labelspace.graph.label_knn import LabelGraph
 from labelspace.models.annexml import _pair_kernels as kernels
 from labelspace.models.annexml.settings import AnnexMLSettings
 from labelspace.progress import task
+from labelspace.selection import usable_rows
 
 _LANES = 16
 
 
 def train_pairs(
-    X: csr_matrix, graph: LabelGraph, settings: AnnexMLSettings, seed: int
+    X: csr_matrix, Y: csr_matrix, graph: LabelGraph, settings: AnnexMLSettings, seed: int
 ) -> NDArray[np.float32]:
     """Return the weights (n_features, dim) for rows ``X`` of unit length and their label graph.
 
-    Features that no row has get zero weights: at prediction they would be noise.
+    Rows to stand against neighbours are drawn from all that have features and labels, also from
+    those that have no neighbours. Features that no row has get zero weights: at prediction they
+    would be noise.
     """
     rng = np.random.default_rng(seed)
     bound = max(X.nnz / max(X.shape[0], 1), 1.0) ** -0.5
@@ -39,17 +42,18 @@ def train_pairs(
     V[:, : settings.dim] = rng.uniform(-bound, bound, size=(X.shape[1], settings.dim))
     V[np.bincount(X.indices, minlength=X.shape[1]) == 0] = 0.0
     squares = np.ones_like(V)
+    drawn_from = usable_rows(X, Y)
     usable = np.flatnonzero((graph.n_neighbors > 0) & (np.diff(X.indptr) > 0))
     shape = usable.size, graph.neighbors.shape[1]
     with task("learning a map", settings.n_epochs) as advance:
-        for _ in range(settings.n_epochs if usable.size > 1 else 0):
+        for _ in range(settings.n_epochs if usable.size else 0):
             kernels.pair_epoch(
                 X.indptr,
                 X.indices,
                 X.data,
                 graph.neighbors,
                 rng.permutation(usable),
-                usable[rng.integers(usable.size, size=shape)],
+                drawn_from[rng.integers(drawn_from.size, size=shape)],
                 np.float32(settings.gamma),
                 np.float32(settings.learning_rate),
                 V,
