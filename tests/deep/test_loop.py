@@ -51,6 +51,40 @@ def test_training_learns(rule):
     assert history["P@1"][-1] > 60.0 > history["P@1"][0]
 
 
+class RowsTask(DeepTask):
+    """Half the squared error of one linear map, of all rows at once."""
+
+    def __init__(self) -> None:
+        self.X, self.Y = planted_corpus(40)
+        generator = torch.Generator().manual_seed(0)
+        self.module = torch.nn.Linear(self.X.shape[1], self.Y.shape[1])
+        torch.nn.init.normal_(self.module.weight, generator=generator)
+        torch.nn.init.zeros_(self.module.bias)
+        self.tables = {}
+
+    def loss(self, rows, rng):
+        x, y = (torch.from_numpy(one[rows].toarray()).float() for one in (self.X, self.Y))
+        return {"loss": 0.5 * (self.module(x) - y).square().mean()}
+
+
+def test_adam_with_l2_is_that_of_torch():
+    """g ← g + λw before the moments, where AdamW takes λw off by itself."""
+    settings = DeepSettings(
+        n_epochs=5, batch_size=40, learning_rate=0.01, weight_decay=0.1, decay=False
+    )
+    ours, apart = RowsTask(), RowsTask()
+    train(ours, 40, replace(settings, rule="adam-l2"))
+    train(apart, 40, replace(settings, rule="adam"))
+    theirs = RowsTask()
+    optimizer = torch.optim.Adam(theirs.module.parameters(), lr=0.01, weight_decay=0.1)
+    for _ in range(5):
+        optimizer.zero_grad()
+        theirs.loss(range(40), None)["loss"].backward()
+        optimizer.step()
+    torch.testing.assert_close(ours.module.weight, theirs.module.weight, rtol=1e-4, atol=1e-5)
+    assert (apart.module.weight - theirs.module.weight).abs().max() > 1e-3
+
+
 def test_killed_training_goes_on_to_the_same_model(tmp_path):
     whole = LogisticTask()
     history = train(whole, 300, QUICK)

@@ -91,3 +91,33 @@ def test_a_batch_without_features_leaves_the_table_alone():
     sums.sum().backward()
     assert sums.shape == (3, 4)
     assert torch.equal(table.values, torch.eye(4))
+
+
+def test_gradient_of_weight_norm_is_that_of_trainable_directions(X):
+    # w_j = g · d_j / ‖d_j‖: the length of a direction moves with it, also where no row has a
+    # feature.
+    network = SparseNetwork(10, (8, 5), weight_norm=True)
+    pull = torch.from_numpy(np.random.default_rng(1).standard_normal((6, 5)).astype(np.float32))
+    (network(SparseBatch.of(X)) * pull).sum().backward()
+    [(features, gradient)] = network.table.pop_gradients()
+    assert features.tolist() == list(range(10))
+    found = network.lengths.grad.clone()
+    network.lengths.grad = None
+    table = network.table.values.clone().requires_grad_()
+    first = network.lengths[0] * table / table.norm(dim=0)
+    [layer] = network.layers
+    second = network.lengths[1] * torch.nn.functional.normalize(layer.weight, dim=1)
+    hidden = torch.from_numpy(X.toarray()) @ first + network.bias
+    hidden = torch.relu(hidden) @ second.T + layer.bias
+    (torch.nn.functional.normalize(hidden, dim=1) * pull).sum().backward()
+    assert torch.allclose(gradient, table.grad, atol=1e-4, rtol=1e-4)
+    assert gradient[7].abs().max() > 1e-3
+    assert torch.allclose(found, network.lengths.grad, atol=1e-5)
+
+
+def test_lengths_are_measured_at_every_step(X):
+    network = SparseNetwork(10, (8, 5), weight_norm=True).eval()
+    with torch.no_grad():
+        before = network(SparseBatch.of(X))
+        network.table.values.mul_(3.0)
+        assert torch.allclose(network(SparseBatch.of(X)), before, atol=1e-5)

@@ -64,9 +64,6 @@ class DeepTask(ABC):
         """Return what tells this task from others, lest it take up another's checkpoint."""
         return ""
 
-    def before_step(self, step: int) -> None:  # noqa: B027 - most tasks have nothing to do
-        """Do what is due before a step, such as measures that steps take for constant."""
-
 
 @dataclass(frozen=True)
 class DeepSettings:
@@ -241,7 +238,6 @@ class _Training:
     def _step(
         self, rows: NDArray[np.int64], rng: np.random.Generator, step: int
     ) -> dict[str, Tensor]:
-        self.task.before_step(step)
         self.dense.zero_grad(set_to_none=True)
         losses = self.task.loss(rows, rng)
         losses["loss"].backward()
@@ -309,7 +305,6 @@ class _Training:
         for name, table in self.task.tables.items():
             table.values.copy_(torch.from_numpy(state.tables[name]))
             self.rows[name].from_state(state.rows[name])
-        self.task.before_step(0)
 
     def _learned(self) -> list[Any]:
         return [one for group in self.dense.param_groups for one in group["params"]]

@@ -5,7 +5,8 @@ whatever the number of features. Its gradient is the same sum over the transpose
 each feature that the batch has, nothing for the others. Dense layers follow, with ReLU or tanh
 between them, and at the end vectors are put on the unit sphere unless asked not to.
 ``weight_norm`` is the form of weight normalisation in which every output of a layer has a direction
-of its own and all share one length, w_j = g · d_j / ‖d_j‖.
+of its own and all share one length, w_j = g · d_j / ‖d_j‖. A direction's length depends on all
+features, so there every row of the table has a gradient, not only those of the batch.
 
 Input dropout keeps each non-zero with probability ρ and divides it by ρ, unless told not to.
 """
@@ -114,6 +115,50 @@ def table_sums(table: RowTable, batch: SparseBatch) -> Tensor:
     return cast(Tensor, _TableSums.apply(table, batch, anchor))
 
 
+class _DirectionSums(torch.autograd.Function):
+    """Sums of the rows of a table whose columns are scaled to length one.
+
+    With S = X T, n_j the length of T's column j and H_ij = S_ij / n_j,
+
+        dL/dT = Xᵀ (dL/dH / n) − T · (Σ_i dL/dH_ij H_ij) / n_j².
+    """
+
+    @staticmethod
+    def forward(ctx: Any, table: RowTable, batch: SparseBatch, anchor: Tensor) -> Tensor:
+        lengths = _column_lengths(table.values)
+        sums = batch.sums(table.values).div_(lengths)
+        ctx.table, ctx.batch = table, batch
+        ctx.save_for_backward(sums, lengths)
+        return sums
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        sums, lengths = ctx.saved_tensors
+        values = ctx.table.values
+        along = (gradients[0] * sums).sum(dim=0) / lengths.square()
+        features, rows = ctx.batch.sums_by_feature((gradients[0] / lengths).contiguous())
+        gradient = values * -along
+        gradient.index_add_(0, features, rows)
+        ctx.table.add_gradient(torch.arange(values.shape[0], device=values.device), gradient)
+        return None, None, None
+
+
+def direction_sums(table: RowTable, batch: SparseBatch) -> Tensor:
+    """Return the same of a table whose columns count by their direction alone.
+
+    >>> import torch
+    >>> rows = SparseBatch.of(csr_matrix([[0.0, 2.0]], dtype=np.float32))
+    >>> direction_sums(RowTable(torch.tensor([[3.0], [4.0]])), rows).tolist()
+    [[1.6...]]
+    """
+    anchor = torch.zeros((), requires_grad=True)
+    return cast(Tensor, _DirectionSums.apply(table, batch, anchor))
+
+
+def _column_lengths(values: Tensor) -> Tensor:
+    return values.norm(dim=0).clamp_min(1e-6)
+
+
 class SparseNetwork(nn.Module):
     """A network of given widths from sparse rows to the unit sphere, or to all of space.
 
@@ -165,14 +210,13 @@ class SparseNetwork(nn.Module):
         )
         lengths = torch.ones(len(widths), device=device)
         self.lengths = nn.Parameter(lengths, requires_grad=weight_norm)
-        self._column_norms = torch.ones(widths[0], device=device)
-        self.refresh()
 
     def forward(self, batch: SparseBatch) -> Tensor:
         """Return the vectors of a batch."""
-        hidden = table_sums(self.table, batch)
         if self.weight_norm:
-            hidden = hidden * (self.lengths[0] / self._column_norms)
+            hidden = self.lengths[0] * direction_sums(self.table, batch)
+        else:
+            hidden = table_sums(self.table, batch)
         hidden = hidden + self.bias
         for number, layer in enumerate(self._linear()):
             hidden = self.dropout(activated(hidden, self.activation))
@@ -180,12 +224,6 @@ class SparseNetwork(nn.Module):
             hidden = functional.linear(hidden, weight, layer.bias)
         hidden = self.output_dropout(hidden)
         return functional.normalize(hidden, dim=1) if self.unit else hidden
-
-    @torch.no_grad()
-    def refresh(self) -> None:
-        """Measure the table's columns anew: steps in between take their lengths for constant."""
-        if self.weight_norm:
-            self._column_norms = self.table.values.norm(dim=0).clamp_min(1e-6)
 
     @torch.no_grad()
     def load(self, encoder: NetworkEncoder) -> None:
@@ -201,7 +239,7 @@ class SparseNetwork(nn.Module):
         """Return the network for prediction, which needs no torch."""
         first = self.table.values
         if self.weight_norm:
-            first = first * (self.lengths[0] / self._column_norms)
+            first = first * (self.lengths[0] / _column_lengths(first))
         layers = [
             (to_array(self._weight(layer, number).T), to_array(layer.bias))
             for number, layer in enumerate(self._linear())

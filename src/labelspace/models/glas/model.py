@@ -2,15 +2,16 @@
 
 Guo et al. (2019) show that a network x → z and a vector v for each label can fit any training
 labels in few dimensions, so that what such models lack is not room but restraint. Theirs is a
-regulariser that wants inner products of label vectors to be the labels' conditional frequencies,
+regulariser that wants inner products of label vectors to be the labels' conditional frequencies;
+over the B rows of a batch, and pairs of the labels that were drawn for them,
 
-    L = Σ_i ℓ(z_i·V, y_i) + λ mean_{a,b} (v_a·v_b − ½(F(a|b) + F(b|a)))²,
+    L = (1/B) Σ_i ℓ(z_i·V, y_i) + λ mean_{a,b} (v_a·v_b − ½(F(a|b) + F(b|a)))²,
 
 with dropout of input features beside it. Prediction is the search for the labels with the largest
 inner product. Here scores are s·z·v + b with a bias for each label and binary cross-entropy for ℓ,
 and a linear map stands beside the network: the φ(x) = Σ_y v_y of the paper's proof, as near as a
 linear map comes to it. Where rows are many, so do several networks, which differ in their random
-start. ``preset="paper"`` is the original.
+start. ``preset="paper"`` is the paper's base setting; its page names what the paper leaves open.
 """
 
 from __future__ import annotations

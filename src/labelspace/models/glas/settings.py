@@ -55,6 +55,7 @@ _PAPER: dict[str, Any] = {
     "hidden": (1024,),
     "weight_norm": True,
     "loss": "margin",
+    "all_positives": False,
     "biases": False,
     "scale": 10.0,
     "tail": 0.0,
@@ -64,10 +65,12 @@ _PAPER: dict[str, Any] = {
     "rescale_kept": False,
     "normalize": False,
     "validation": 0.05,
+    "patience": 10,
     "n_epochs": 10,
     "batch_size": 4096,
     "learning_rate": 1e-3,
     "row_learning_rate": 1e-3,
+    "storage": "float32",
 }
 
 
@@ -100,7 +103,7 @@ class GLaSSettings(Settings):
         Binary cross-entropy, softmax cross-entropy, or the margin loss against sampled labels or
         against the hardest of them: binary (margin).
     all_positives : bool
-        Whether softmax wants all of a row's labels at once, or one drawn from them: True.
+        Whether softmax wants all of a row's labels at once, or one drawn from them: True (False).
     margin : float
         By how much a row's label should stand above others, for margin and mining: 0.3.
     n_hardest : int
@@ -143,12 +146,12 @@ class GLaSSettings(Settings):
     validation : float
         Share of the rows that is held out to stop early: 0 (0.05).
     patience : int
-        Epochs without a better P@1 on rows held out after which training ends: 2.
+        Epochs without a better P@1 on rows held out after which training ends: 2 (10).
     search : {"auto", "exact", "coarse_to_fine"}
         Index of the labels: auto, which is exact up to 2,000 labels. Above it is coarse to fine,
         which looks at a short form of every label and compares the best in full.
     storage : {"int8", "float32"}
-        How the first layer and the labels' keys are kept: int8.
+        How the first layer and the labels' keys are kept: int8 (float32).
 
     Examples
     --------

@@ -32,8 +32,6 @@ from labelspace.topk import TopK
 
 Floats = NDArray[np.float32]
 
-# Steps after which the lengths of the first layer's columns are measured anew.
-_REFRESH = 20
 _BLOCK = 1024
 
 
@@ -142,10 +140,6 @@ class GLaSTask(DeepTask):
         parts = (self.X.indptr, self.X.indices, self.X.data, self.sampler.Y.indices)
         sums = [zlib.crc32(np.ascontiguousarray(part).tobytes()) for part in parts]
         return f"{sums} {self.settings}"
-
-    def before_step(self, step: int) -> None:
-        if step % _REFRESH == 0:
-            self.network.refresh()
 
     @torch.no_grad()
     def rank(self, X: csr_matrix, k: int) -> TopK:
