@@ -13,6 +13,7 @@ from labelspace import metrics
 from labelspace.errors import UsageError
 from labelspace.models import HierarchicalXC
 from labelspace.models.hierarchical_xc.platt import Platt
+from labelspace.topk import NO_LABEL
 from tests.planted import planted_corpus
 
 
@@ -64,6 +65,46 @@ def test_an_auto_encoder_may_code_the_rows(corpus, tmp_path):
     model.save(tmp_path / "model")
     again = labelspace.load(tmp_path / "model").predict_topk(X_test, 3)
     np.testing.assert_array_equal(again.labels, model.predict_topk(X_test, 3).labels)
+
+
+@pytest.mark.parametrize("projection", ["svd", "autoencoder"])
+def test_codes_keep_their_length_if_rows_do(corpus, projection):
+    if projection == "autoencoder":
+        pytest.importorskip("torch")
+    X, Y, X_test, _ = corpus
+    for normalize in (True, False):
+        told = {"normalize": normalize}
+        model = HierarchicalXC(projection=projection, dim=8, settings=told, random_state=0)
+        seen = model.fit(X[:50], Y[:50])._encode(X_test).toarray()
+        lengths = np.linalg.norm(seen, axis=1)
+        assert (np.ptp(lengths) < 1e-5) == normalize
+
+
+def test_an_auto_encoder_does_not_look_at_labels(corpus):
+    pytest.importorskip("torch")
+    X, Y, X_test, _ = corpus
+    one, other = (
+        HierarchicalXC(projection="autoencoder", dim=8, random_state=0).fit(X[:50], labels)
+        for labels in (Y[:50], Y[50:100])
+    )
+    np.testing.assert_array_equal(one.encoder_.encode(X_test), other.encoder_.encode(X_test))
+
+
+def test_nodes_that_decide_find_some_labels_for_some_rows(corpus):
+    X, Y, X_test, _ = corpus
+    weighed, decided = (
+        HierarchicalXC(settings={"decide": decide}, random_state=0).fit(X, Y)
+        for decide in (False, True)
+    )
+    assert not np.any(weighed.predict_topk(X_test, 12).labels == NO_LABEL)
+    found = decided.predict_topk(X_test, 12)
+    n_found = np.sum(found.labels != NO_LABEL, axis=1)
+    assert np.unique(n_found).size > 2
+    assert n_found.max() < 12
+    # Nothing speaks for any label of a row without features.
+    nothing = csr_matrix((1, X.shape[1]), dtype=np.float32)
+    assert np.all(decided.predict_topk(nothing, 12).labels == NO_LABEL)
+    assert decided.count_visited(X_test, 12).mean() < weighed.count_visited(X_test, 12).mean()
 
 
 def test_scores_are_probabilities_that_can_be_trusted(corpus):

@@ -49,6 +49,16 @@ def test_outputs_can_begin_at_how_frequent_labels_are():
     assert sigmoid(biases) == pytest.approx(share, abs=1e-5)
 
 
+def test_weights_start_as_glorot_and_bengio_have_them():
+    # xavier_uniform: U(−a, a) with a = √(6 / (inputs + outputs))
+    wide = task(hidden=(400,), dim=300)
+    weights = wide.encoder[2].weight.detach().numpy()
+    assert weights.shape == (300, 400)
+    limit = (6 / 700) ** 0.5
+    assert 0.999 * limit < np.abs(weights).max() <= limit
+    assert weights.std() == pytest.approx(limit / 3**0.5, rel=0.01)
+
+
 def test_layers_are_those_of_the_program():
     names = [type(layer).__name__ for layer in task().module[1]]
     assert names == ["Linear", "LeakyReLU", "Linear"]

@@ -22,8 +22,9 @@ def test_the_best_settings_depend_on_the_corpus(n_rows, n_features, expected):
 
 
 # Of the report's program: widths from setups/*/*.yml, the rest from setups/*/opt.yml (Adam with
-# lr 0.0003 and weight_decay 0.0001) and train_neuralxc_with_args.sh (batch_size 64, inp_ae_wgt and
-# otp_ae_wgt 0.01); train_neuralxc.py has 10 epochs and mean errors.
+# lr 0.0003, on mediamill 0.001, and weight_decay 0.0001) and train_neuralxc_with_args.sh
+# (batch_size 64, inp_ae_wgt and otp_ae_wgt 0.01); it leaves the epochs open, which are 10 if
+# train_neuralxc.py is told of none; errors are means there.
 PROGRAM = {
     "alpha": 0.01,
     "beta": 0.01,
@@ -33,7 +34,6 @@ PROGRAM = {
     "normalize": False,
     "n_epochs": 10,
     "batch_size": 64,
-    "learning_rate": 0.0003,
     "weight_decay": 0.0001,
     "code": "tanh",
     "activation": "relu",
@@ -64,7 +64,8 @@ def test_the_paper_is_the_reports_program_value_by_value(corpus):
         "label_dim": label_dim,
         "regressor_hidden": between,
     }
-    assert (PROGRAM | widths).items() <= vars(chosen).items()
+    rate = 0.001 if corpus == "mediamill" else 0.0003
+    assert (PROGRAM | widths | {"learning_rate": rate}).items() <= vars(chosen).items()
 
 
 def test_the_program_has_adam_with_l2_and_steps_that_stay():

@@ -72,10 +72,11 @@ class HierarchicalXC(LabelRanker):
 
     Parameters
     ----------
-    preset : {"best", "paper"}, default="best"
+    preset : {"best", "paper", "repaired"}, default="best"
         "best" is what measures best; "paper" is the report's: plain complete link by co-occurrence,
         codes of an auto-encoder, which needs torch, and nodes that decide for none, one or both of
-        their children.
+        their children. Its codes say little; "repaired" is "paper" without the L2 term of the
+        auto-encoder's training, and learns.
     likeness : {"iou", "cooccurrence"}, optional
         What says that labels are alike: the rows that have both, divided by those that have
         either ("iou") or as they are: iou (cooccurrence).
@@ -90,10 +91,10 @@ class HierarchicalXC(LabelRanker):
         too much is lost: auto (1).
     projection : {"none", "svd", "random", "autoencoder"}, optional
         What classifiers see: the features themselves, or their code of ``dim`` dimensions, by
-        singular vectors, by directions drawn at random, or by an auto-encoder that learns
-        with the labels, which needs torch. The features are best: none (autoencoder).
+        singular vectors, by directions drawn at random, or by the linear auto-encoder of the
+        report's program, which needs torch. The features are best: none (autoencoder).
     dim : int, optional
-        Dimensions of the code: 300.
+        Dimensions of the code: 300 (as in NeuralXC's "paper": 256 on bibtex, 125 on delicious).
     C : float or "auto", optional
         Weight of the training error against the length of the weights: larger fits closer. Nodes
         with few rows get more, by the fourth root. "auto" tries 3, for labels that people give
@@ -110,7 +111,7 @@ class HierarchicalXC(LabelRanker):
     max_iter : int, optional
         Passes over a node's rows at most: 100.
     settings : dict or HierarchicalXCSettings, optional
-        All else: ``normalize`` and ``decide``; see
+        All else: ``normalize``, ``decide`` and ``l2``; see
         :class:`labelspace.models.hierarchical_xc.settings.HierarchicalXCSettings`.
     k, threshold, random_state, n_threads
         As in every estimator; see :class:`labelspace.base.LabelRanker`. Scores are probabilities:
@@ -213,7 +214,7 @@ class HierarchicalXC(LabelRanker):
         super()._validate_params()
         settings = self.settings
         given = settings if isinstance(settings, Mapping) else vars(settings) if settings else {}
-        by_preset = "autoencoder" if self.preset == "paper" else "none"
+        by_preset = "none" if self.preset == "best" else "autoencoder"
         if (self.projection or given.get("projection", by_preset)) == "autoencoder":
             require_torch("HierarchicalXC with projection='autoencoder'")
 
@@ -221,7 +222,7 @@ class HierarchicalXC(LabelRanker):
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.settings_ = told = self._resolved(X, Y)
         self.rows_ = UnitRows(idf=told.idf, norm=told.normalize).learn(X)
-        self.encoder_ = self._learn_encoder(self.rows_.encode(X), Y, seed)
+        self.encoder_ = self._learn_encoder(self.rows_.encode(X), seed)
         Z = self._encode(X)
         by_size = _WIDE_LEAF if Y.shape[1] >= _MANY_LABELS else 1
         leaf_size = by_size if told.leaf_size == "auto" else int(told.leaf_size)
@@ -234,25 +235,24 @@ class HierarchicalXC(LabelRanker):
         self.platt_ = learn_platt(trial.top, trial.Y).faded(min(1.0, N_ROWS / X.shape[0]))
         self.index_, self.n_iter_ = self._train(Z, Y, self.C_, seed)
 
-    def _learn_encoder(
-        self, X: csr_matrix, Y: csr_matrix, seed: int
-    ) -> LinearEncoder | NetworkEncoder | None:
+    def _learn_encoder(self, X: csr_matrix, seed: int) -> LinearEncoder | NetworkEncoder | None:
         told = self.settings_
         if told.projection == "none":
             return None
         if told.projection == "autoencoder":
-            from labelspace.deep.autoencoder.training import learn_encoder
+            from labelspace.deep.autoencoder.linear import learn_linear_autoencoder
 
             own_seed = int(check_random_state(seed).randint(2**31))
-            return learn_encoder(X, Y, told.dim, seed=own_seed)
+            return learn_linear_autoencoder(X, told.dim, l2=told.l2, seed=own_seed)
         return projection(X, told.dim, told.projection, seed)
 
     def _encode(self, X: csr_matrix) -> csr_matrix:
-        """Return what the classifiers see of rows, codes and by default rows of length one."""
+        """Return what the classifiers see of rows or of their codes, by default of length one."""
         Z = self.rows_.encode(X)
         if self.encoder_ is None:
             return Z
-        return UnitRows().encode(csr_matrix(self.encoder_.encode(Z)))
+        codes = csr_matrix(self.encoder_.encode(Z))
+        return UnitRows(norm=self.settings_.normalize).encode(codes)
 
     def _try(self, Z: csr_matrix, Y: csr_matrix, seed: int) -> Trial:
         def answer(C: float, Z: csr_matrix, Y: csr_matrix, Z_new: csr_matrix, k: int) -> TopK:

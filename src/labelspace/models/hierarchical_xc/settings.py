@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from labelspace.deep.autoencoder.program_widths import widths_of_rows
 from labelspace.models.hierarchical_xc.complete_link import LIKENESSES
 from labelspace.models.hierarchical_xc.projection import PROJECTIONS
 from labelspace.parameters import (
@@ -18,6 +19,8 @@ from labelspace.parameters import (
     real,
     whole,
 )
+
+PROGRAM_L2 = 1e-4
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,11 @@ class HierarchicalXCSettings(Settings):
     projection : {"none", "svd", "random", "autoencoder"}
         What classifiers see: none, the features themselves (autoencoder).
     dim : int
-        Dimensions of the code: 300.
+        Dimensions of the code: 300 (as many as NeuralXC's codes of rows have in its "paper": 256 on
+        bibtex, 125 on delicious).
+    l2 : float
+        L2 term of the auto-encoder's Adam: 0 (0.0001, as in the program's setups; 0 in "repaired",
+        which is "paper" in all else).
     decide : bool
         Whether each node decides for none, one or both of its children, so that labels behind a no
         are never reached, instead of all paths being weighed: False (True).
@@ -47,7 +54,7 @@ class HierarchicalXCSettings(Settings):
     idf : bool or "auto"
         Whether features are weighted by inverse document frequency: auto (False).
     normalize : bool
-        Whether rows are scaled to length one: True (False).
+        Whether rows, and codes if there are any, are scaled to length one: True (False).
     tol : float
         How exactly classifiers are trained: 0.3.
     max_iter : int
@@ -55,8 +62,11 @@ class HierarchicalXCSettings(Settings):
 
     Examples
     --------
-    >>> HierarchicalXCSettings.for_corpus("paper", CorpusShape(5_000, 300, 200)).projection
-    'autoencoder'
+    >>> paper = HierarchicalXCSettings.for_corpus("paper", CorpusShape(4_880, 1_836, 159))
+    >>> paper.projection, paper.dim
+    ('autoencoder', 256)
+    >>> paper.l2
+    0.0001
     """
 
     likeness: str = "iou"
@@ -64,6 +74,7 @@ class HierarchicalXCSettings(Settings):
     leaf_size: int | str = "auto"
     projection: str = "none"
     dim: int = 300
+    l2: float = 0.0
     decide: bool = False
     C: float | str = "auto"
     min_weight: float = 0.1
@@ -72,12 +83,14 @@ class HierarchicalXCSettings(Settings):
     tol: float = 0.3
     max_iter: int = 100
 
+    presets: ClassVar[tuple[str, ...]] = ("best", "paper", "repaired")
     rules: ClassVar[Rules] = {
         "likeness": [one_of(*LIKENESSES)],
         "balanced": [FLAG],
         "leaf_size": [whole(), one_of("auto")],
         "projection": [one_of("none", "autoencoder", *PROJECTIONS)],
         "dim": [whole()],
+        "l2": [real(0, closed="left")],
         "decide": [FLAG],
         "C": [real(0), one_of("auto")],
         "min_weight": [real(0, closed="left")],
@@ -90,7 +103,7 @@ class HierarchicalXCSettings(Settings):
 
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> HierarchicalXCSettings:
-        """Return what measures best, or what the report has."""
+        """Return what measures best, what the report and its program have, or that repaired."""
         if preset == "best":
             return cls()
         return cls(
@@ -98,6 +111,8 @@ class HierarchicalXCSettings(Settings):
             balanced=False,
             leaf_size=1,
             projection="autoencoder",
+            dim=widths_of_rows(shape.n_features)[1],
+            l2=PROGRAM_L2 if preset == "paper" else 0.0,
             decide=True,
             min_weight=0.0,
             idf=False,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from labelspace.deep.autoencoder.program_widths import step_size, widths_by_rule, widths_of_rows
 from labelspace.deep.autoencoder.settings import (
     FEW_ROWS,
     FEWEST_WORDS,
@@ -36,22 +37,15 @@ _PAPER: dict[str, Any] = {
     "beta": 0.01,
     "n_epochs": 10,
     "batch_size": 64,
-    "learning_rate": 3e-4,
-    "row_learning_rate": 3e-4,
     "weight_decay": 1e-4,
     "storage": "float32",
 }
-# Without these the outputs need all ten passes to learn how frequent labels are, and the L2 term,
-# large against gradients of means over columns, keeps the codes of all rows the same.
+# Outputs that begin at how frequent labels are make the program learn; without the L2 term, which
+# is large against gradients of means over columns, it learns more.
 _REPAIRED: dict[str, Any] = {"label_priors": True, "weight_decay": 0.0}
 
-# Hidden widths and the code, by the number of columns: bibtex, delicious, mediamill, eurlex.
-_WIDTHS_OF_ROWS: dict[int, tuple[tuple[int, ...], int]] = {
-    1836: ((1152, 600), 256),
-    500: ((250,), 125),
-    120: ((100,), 50),
-    5000: ((2500, 1250), 500),
-}
+# Hidden widths and the code of label sets, by the number of labels: bibtex, delicious, mediamill,
+# eurlex.
 _WIDTHS_OF_LABELS: dict[int, tuple[tuple[int, ...], int]] = {
     159: ((96,), 32),
     983: ((326, 163), 82),
@@ -59,8 +53,6 @@ _WIDTHS_OF_LABELS: dict[int, tuple[tuple[int, ...], int]] = {
     3993: ((1331, 443), 141),
 }
 _WIDTHS_BETWEEN = {(256, 32): 112, (125, 82): 104, (50, 32): 41, (500, 141): 325}
-# Where the widths go by the rule, no more than this are needed or affordable.
-_WIDEST = 2048
 
 
 @dataclass(frozen=True)
@@ -94,10 +86,10 @@ class NeuralXCSettings(AutoencoderSettings):
 
     All others are those of :class:`labelspace.deep.autoencoder.settings.AutoencoderSettings`. In
     "paper", ``alpha`` and ``beta`` are 0.01, ``n_epochs`` is 10, ``batch_size`` 64,
-    ``learning_rate`` 0.0003 and ``weight_decay`` 0.0001; nothing is dropped; codes of label sets go
-    through tanh; and widths are the program's for the corpora of the report, else 6·√features and
-    2.5·√labels for codes, the geometric mean of those and the number of columns for the one hidden
-    layer, and the mean of both codes for that of the regressor.
+    ``learning_rate`` 0.0003, on mediamill 0.001, and ``weight_decay`` 0.0001; nothing is dropped;
+    codes of label sets go through tanh; and widths are the program's for the corpora of the report,
+    else 6·√features and 2.5·√labels for codes, the geometric mean of those and the number of
+    columns for the one hidden layer, and the mean of both codes for that of the regressor.
 
     Examples
     --------
@@ -139,7 +131,9 @@ class NeuralXCSettings(AutoencoderSettings):
         if preset != "best":
             changed = _REPAIRED if preset == "repaired" else {}
             widths = _program_widths(shape.n_features, shape.n_labels)
-            return cls(**{**_PAPER, **widths, **changed})
+            rate = step_size(shape.n_features)
+            steps = {"learning_rate": rate, "row_learning_rate": rate}
+            return cls(**{**_PAPER, **widths, **steps, **changed})
         chosen = super().for_corpus(preset, shape)
         if shape.n_examples < VERY_FEW_ROWS:
             return chosen
@@ -158,8 +152,8 @@ class NeuralXCSettings(AutoencoderSettings):
 
 
 def _program_widths(n_features: int, n_labels: int) -> dict[str, Any]:
-    hidden, dim = _WIDTHS_OF_ROWS.get(n_features) or _rule(n_features, 6.0)
-    label_hidden, label_dim = _WIDTHS_OF_LABELS.get(n_labels) or _rule(n_labels, 2.5)
+    hidden, dim = widths_of_rows(n_features)
+    label_hidden, label_dim = _WIDTHS_OF_LABELS.get(n_labels) or widths_by_rule(n_labels, 2.5)
     between = _WIDTHS_BETWEEN.get((dim, label_dim), (dim + label_dim) // 2)
     return {
         "dim": dim,
@@ -168,8 +162,3 @@ def _program_widths(n_features: int, n_labels: int) -> dict[str, Any]:
         "label_hidden": label_hidden,
         "regressor_hidden": (max(between, 1),),
     }
-
-
-def _rule(n_columns: int, factor: float) -> tuple[tuple[int, ...], int]:
-    dim = min(max(round(factor * n_columns**0.5), 1), _WIDEST)
-    return (min(max(round((n_columns * dim) ** 0.5), 1), _WIDEST),), dim
