@@ -63,18 +63,23 @@ def test_the_edge_of_the_ball_gives_finite_gradients() -> None:
     assert np.all(np.isfinite(at_labels))
 
 
-def test_rows_with_similar_labels_are_held_together_and_others_apart() -> None:
+@pytest.mark.parametrize("summed", [False, True])
+def test_rows_with_similar_labels_are_held_together_and_others_apart(summed: bool) -> None:
     # With v over rows whose label sets have a cosine of at least one half to that of row j.
     rng = np.random.default_rng(1)
-    U = 0.3 * rng.standard_normal((4, 3))
-    Y = csr_matrix([[1, 1, 0], [0, 0, 1], [1, 0, 0], [0, 1, 1]])
-    e = np.exp(-2.0 * poincare.distance(U[:2, np.newaxis], U[2:]))
-    # Cosines of row 0 to rows 2 and 3 are 0.71 and 0.5; of row 1, 0 and 0.71.
-    both = -np.log(e[0] / e[0])
-    expected = np.mean([both.mean(), -np.log(e[1, 1] / (e[1, 0] + e[1, 1]))])
-    loss, gradient = approach_rows(U, Y, 2.0)
+    U = 0.3 * rng.standard_normal((6, 3))
+    Y = csr_matrix(
+        [[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]
+    )
+    e = np.exp(-2.0 * poincare.distance(U[:2, np.newaxis], U[3:]))
+    # Cosines of row 0 to rows 3, 4 and 5 are 0.71, 0.71 and 0; of row 1, 0, 0 and 1; row 2 has
+    # nobody and does not count.
+    first = -np.log(e[0, :2] / (e[0, :2] + e[0, 2]))
+    second = -np.log(e[1, 2] / e[1].sum())
+    expected = (first.sum() if summed else first.mean()) + second
+    loss, gradient = approach_rows(U, Y, 2.0, summed=summed)
     assert loss == pytest.approx(expected)
     step = np.zeros_like(U)
     step[1, 0] = 1e-6
-    ahead, behind = (approach_rows(U + sign * step, Y, 2.0)[0] for sign in (1, -1))
+    ahead, behind = (approach_rows(U + sign * step, Y, 2.0, summed=summed)[0] for sign in (1, -1))
     assert gradient[1, 0] == pytest.approx((ahead - behind) / 2e-6, abs=1e-6)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, hstack
 
 import labelspace
 from labelspace.models import Hyperbolic
@@ -93,6 +93,39 @@ def test_paper_preset_counts_votes(corpus) -> None:
     assert model.score(*corpus) > 0.85
 
 
+@pytest.mark.parametrize(("preset", "held_out"), [("paper", [0, 10, 1500]), ("best", [0, 0, 1000])])
+def test_a_twentieth_of_the_rows_is_held_out(preset: str, held_out: list[int]) -> None:
+    counts = []
+    for n in (199, 200, 30_000):
+        X = Y = csr_matrix(np.ones((n, 1), dtype=np.float32))
+        model = Hyperbolic(preset=preset)
+        model.settings_ = model._resolved(X, Y)
+        counts.append(model._held_out(X, Y, seed=0).size)
+    assert counts == held_out
+
+
+def test_the_paper_learns_among_noise_and_stays_off_the_edge() -> None:
+    """Each label has four words of 48; a row has 40 of 600 others, as heavy as its own."""
+
+    def noisy(n_rows: int, seed: int) -> tuple[csr_matrix, csr_matrix]:
+        rng = np.random.default_rng(seed)
+        X, Y = planted_corpus(n_rows, seed=seed)
+        words = np.zeros((n_rows, 600), dtype=np.float32)
+        for row in words:
+            row[rng.choice(600, size=40, replace=False)] = rng.uniform(0.5, 1.0, size=40)
+        return csr_matrix(hstack([X, words])), Y
+
+    def trained(**given: float) -> Hyperbolic:
+        model = Hyperbolic(preset="paper", n_learners=1, random_state=0, n_threads=1, **given)
+        return model.fit(*noisy(1200, 0))
+
+    asked = noisy(300, 1)
+    model = trained()
+    norms = np.linalg.norm(model.learners_[0].rows.points.astype(np.float64), axis=1)
+    assert np.mean(norms > 0.999) < 0.01
+    assert model.score(*asked) > trained(learning_rate=1e-12).score(*asked) + 0.2
+
+
 def test_a_map_is_there_in_two_dimensions_only(corpus, tmp_path: Path) -> None:
     X, Y = corpus
     flat = Hyperbolic(dim=2, n_learners=1, random_state=0).fit(X, Y)
@@ -147,11 +180,11 @@ def test_weights_of_votes_that_are_not_given_are_chosen(corpus, monkeypatch) -> 
         return weights[-1]
 
     monkeypatch.setattr(module, "best_votes", choose)
-    monkeypatch.setattr(module, "_FEWEST_HELD_OUT", 10)
     monkeypatch.setattr(module, "_ENOUGH_TO_CHOOSE", 10)
-    model = Hyperbolic(dim=4, n_learners=1, n_epochs=2, random_state=0).fit(*corpus)
+    few = {"min_held_out": 10}
+    model = Hyperbolic(dim=4, n_learners=1, n_epochs=2, settings=few, random_state=0).fit(*corpus)
     assert model.settings_.vote_weights == (4.0 * model.settings_.alpha, 1.0)
-    given = {"vote_alpha": 1.5, "label_votes": 0.0}
+    given = {"vote_alpha": 1.5, "label_votes": 0.0, "min_held_out": 10}
     model = Hyperbolic(dim=4, n_learners=1, n_epochs=2, settings=given, random_state=0)
     assert model.fit(*corpus).settings_.vote_weights == (1.5, 0.0)
     assert [len(weights) for weights in tried] == [20, 1]

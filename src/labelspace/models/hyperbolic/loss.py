@@ -84,16 +84,20 @@ def approach_labels(
 
 
 def approach_rows(
-    U: Floats, Y: csr_matrix, alpha: float, space: str = "poincare"
+    U: Floats, Y: csr_matrix, alpha: float, space: str = "poincare", *, summed: bool = False
 ) -> tuple[float, Floats]:
     """Return the loss of rows against rows by their label sets ``Y``, and its gradient at ``U``.
 
     Rows of the first half are compared with those of the second; a row to which none of them has
-    similar labels is left out.
+    similar labels is left out. The loss is the sum over the rows that are left; that of a row is
+    the mean over the rows similar to it, or with ``summed`` the sum.
     """
     half = len(U) // 2
     sizes = np.maximum(np.diff(Y.indptr), 1)
     shared = np.asarray((Y[:half] @ Y[half:].T).todense())
     similar = np.square(shared) >= _SIMILAR**2 * sizes[:half, np.newaxis] * sizes[half:]
-    loss, at_first, at_second = approach_labels(U[:half], U[half:], similar, alpha, space)
-    return loss, np.concatenate((at_first, at_second))
+    loss, at_first, at_second = approach_labels(
+        U[:half], U[half:], similar, alpha, space, summed=summed
+    )
+    n_used = int(similar.any(axis=1).sum())
+    return n_used * loss, n_used * np.concatenate((at_first, at_second))

@@ -36,9 +36,6 @@ from labelspace.voting import Votes, VoteWeights, VotingRanker, best_votes
 
 # Labels farther away than so many others are not heard.
 _LABELS_FOUND = 50
-# Fewer held-out rows tell nothing; more than so many cost time and tell no more.
-_FEWEST_HELD_OUT = 50
-_MOST_HELD_OUT = 1000
 # What is tried on rows held out, if there are enough of them: votes as sharp as the loss, sharper
 # or less so, and what all labels count against all rows.
 _ENOUGH_TO_CHOOSE = 250
@@ -77,9 +74,9 @@ class Hyperbolic(VotingRanker):
         Models that are learned and vote together: 3 (15).
     alpha : float, optional
         Sharpness of the loss; unless given 6 in the ball, 10 on the sphere and 4 in euclidean
-        space; up to ten dimensions 2, 4 and 2 (25).
+        space; up to ten dimensions 2, 4 and 2 (60).
     learning_rate : float, optional
-        First step size, falling to zero: 0.2, but 0.4 up to ten dimensions (0.001).
+        First step size, falling to zero: 0.2, but 0.4 up to ten dimensions (0.001 all the time).
     n_epochs : int, optional
         Passes over the rows at most: 5, and up to 20 for fewer than 26,000 rows (100).
     answer : {"both", "rows", "labels"}, optional
@@ -239,9 +236,11 @@ class Hyperbolic(VotingRanker):
 
     def _held_out(self, X: csr_matrix, Y: csr_matrix, seed: int) -> NDArray[np.int64]:
         """Return rows to stop and to choose the weights of votes by, if rows are not too few."""
-        usable = usable_rows(X, Y)
-        n_rows = min(int(self.settings_.validation_fraction * usable.size), _MOST_HELD_OUT)
-        return hold_out(usable, n_rows if n_rows >= _FEWEST_HELD_OUT else 0, seed)
+        told, usable = self.settings_, usable_rows(X, Y)
+        n_rows = int(told.validation_fraction * usable.size)
+        if told.max_held_out is not None:
+            n_rows = min(n_rows, told.max_held_out)
+        return hold_out(usable, n_rows if n_rows >= told.min_held_out else 0, seed)
 
     def _vote_weights(self, X: csr_matrix, rows: NDArray[np.int64]) -> VoteWeights:
         """Return what votes count: as told, or chosen by asking about rows held out."""

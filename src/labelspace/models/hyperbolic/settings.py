@@ -45,7 +45,7 @@ class HyperbolicSettings(Settings):
         Models that are learned and vote together: 3 (15).
     alpha : float
         Sharpness of the loss: 6 in the ball, 10 on the sphere and 4 in euclidean space; up to ten
-        dimensions 2, 4 and 2 (25).
+        dimensions 2, 4 and 2 (60).
     way : {"lift", "clip"}
         How rows get into the ball: by the Lorentz form (clipped at the edge).
     n_hidden : int or None
@@ -53,7 +53,7 @@ class HyperbolicSettings(Settings):
     optimizer : {"adagrad", "adam", "rsgd"}
         adagrad (adam), or projected Riemannian gradient descent.
     learning_rate : float
-        First step size: 0.2, but 0.4 up to ten dimensions (0.001).
+        Step size, the first one if steps fall: 0.2, but 0.4 up to ten dimensions (0.001).
     constant_steps : bool
         Whether steps stay as long as the first, instead of falling to zero: False (True).
     label_loss : {"mean", "sum"}
@@ -68,12 +68,18 @@ class HyperbolicSettings(Settings):
     patience : int
         Epochs without a better precision on held-out rows after which learning stops: 3 (25).
     validation_fraction : float
-        Share of the rows held out for that and to choose the weights of votes, at most 1,000 of
-        them; 0 for none. They vote all the same: 0.05 (0.05).
+        Share of the rows held out for that and to choose the weights of votes; 0 for none. They
+        vote all the same: 0.05 (0.05).
+    min_held_out : int
+        If that share has fewer rows, none are held out: 50 (10).
+    max_held_out : int or None
+        Rows held out at most: 1,000 (None: as many as the share has).
     batch_size : int
         Rows in a batch at most: 128 (128).
     n_negatives : int
-        Labels drawn evenly to be kept away from, beside those of the batch's other rows: 128 (128).
+        Labels drawn evenly for each batch, from which its rows are kept away: 128 (128).
+    batch_negatives : bool
+        Whether rows are kept away from the labels of the batch's other rows, too: True (False).
     map_scale : float or None
         Deviation of the map's first weights (0.0001). None: 1/√dim.
     label_scale : float or None
@@ -95,9 +101,9 @@ class HyperbolicSettings(Settings):
         Index of the training rows and of the labels: kmeans (centroids, one random row in 3,000).
     n_probes : int
         Lists that a search looks into unless it is exact: more finds more and takes longer: 24
-        (1).
+        (8; the paper does not say).
     storage : {"int8", "float32"}
-        How maps are kept: int8 (int8).
+        How maps are kept: int8 (float32).
     normalize : bool
         Whether rows are scaled to length one: True (True; the paper does not say).
 
@@ -122,8 +128,11 @@ class HyperbolicSettings(Settings):
     min_steps: int = 200
     patience: int = 3
     validation_fraction: float = 0.05
+    min_held_out: int = 50
+    max_held_out: int | None = 1000
     batch_size: int = 128
     n_negatives: int = 128
+    batch_negatives: bool = True
     map_scale: float | None = None
     label_scale: float | None = None
     answer: str = "both"
@@ -152,8 +161,11 @@ class HyperbolicSettings(Settings):
         "min_steps": [whole()],
         "patience": [whole()],
         "validation_fraction": [real(0, 0.5, closed="left")],
+        "min_held_out": [whole()],
+        "max_held_out": [whole(), None],
         "batch_size": [whole()],
         "n_negatives": [whole(0)],
+        "batch_negatives": [FLAG],
         "map_scale": [real(0), None],
         "label_scale": [real(0, 0.1), None],
         "answer": [one_of("both", "rows", "labels")],
@@ -182,7 +194,7 @@ class HyperbolicSettings(Settings):
         if preset == "paper":
             return cls(
                 n_learners=15,
-                alpha=25.0,
+                alpha=60.0,
                 way="clip",
                 optimizer="adam",
                 learning_rate=1e-3,
@@ -190,13 +202,17 @@ class HyperbolicSettings(Settings):
                 label_loss="sum",
                 n_epochs=100,
                 patience=25,
+                min_held_out=10,
+                max_held_out=None,
+                batch_negatives=False,
                 map_scale=1e-4,
                 label_scale=1e-3,
                 answer="rows",
                 n_neighbors=10,
                 voting="counts",
                 search="centroids",
-                n_probes=1,
+                n_probes=8,
+                storage="float32",
             )
         return cls(n_epochs=min(max(_ROWS_IN_ALL // shape.n_examples, 5), 20))
 

@@ -1,13 +1,16 @@
 """Learn points for labels and a map for rows in one space, so that rows are near their labels.
 
-Each step takes a batch of rows, the labels that they have and some more drawn evenly from all
-labels, and moves the map and the labels' points down the gradient of ``approach_labels``.
-Gradients are added up over the batch and touch the features and labels of the batch only.
+Each step takes a batch of rows and some labels drawn evenly from all, and moves the map and the
+labels' points down the gradient of ``approach_labels``: rows towards their labels and away from
+those drawn, and with ``batch_negatives`` from the labels of the batch's other rows, too. Gradients
+are added up over the batch and touch the features and labels of the batch only.
 
 In the ball a label's gradient is measured, and its step made, in lengths of the ball: near the edge
 a short way on paper is a long one. For ``"adagrad"`` that is a factor (1 − ‖v‖²)/2 for each, which
 together are the factor ((1 − ‖v‖²)/2)² of projected RSGD (Nickel and Kiela, 2017); ``"adam"`` has
-the whole factor on the step, as Gerald and Baskiotis (2019) have it.
+the whole factor on the step, as Gerald and Baskiotis (2019) have it. For the clipped map their rule
+has the factor of each row between the slopes of loss and map, where it is here, too: a weight of
+the map is moved by many rows, so that its step has no factor of its own.
 
 Some rows are kept apart to see when it is time to stop. One learner runs on one thread, in an order
 that its seed alone decides.
@@ -188,8 +191,9 @@ class LabelPoints:
         has[row_of, self._column[given]] = True
         V = self.points[candidates].astype(np.float64)
         summed = settings.label_loss == "sum"
+        weights = None if settings.batch_negatives else np.isin(candidates, drawn).astype(float)
         _, at_rows, at_labels = approach_labels(
-            U, V, has, settings.alpha, settings.space, summed=summed
+            U, V, has, settings.alpha, settings.space, weights, summed=summed
         )
         # The loss is a mean over rows; a step adds up what they want, as row after row would.
         at_labels *= batch.size
@@ -199,8 +203,9 @@ class LabelPoints:
     def gradient_among_rows(self, batch: NDArray[np.int64], U: Floats) -> Floats:
         """Return the gradient at ``U`` of what holds rows with similar labels together."""
         settings = self._settings
-        gradient = approach_rows(U, self._Y[batch], settings.alpha, settings.space)[1]
-        return gradient * batch.size
+        summed = settings.label_loss == "sum"
+        Y = csr_matrix(self._Y[batch])
+        return approach_rows(U, Y, settings.alpha, settings.space, summed=summed)[1]
 
     def _moved(
         self, V: Floats, gradient: Floats, labels: NDArray[np.int32], pace: float
