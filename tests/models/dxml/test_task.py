@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 torch = pytest.importorskip("torch")
 
 from labelspace.deep.loop import DeepSettings, train
+from labelspace.deep.sparse_network import SparseBatch
 from labelspace.graph.label_knn import label_knn
 from labelspace.models.dxml.graph_embedding import graph_embedding
 from labelspace.models.dxml.settings import DXMLSettings
@@ -69,3 +70,28 @@ def test_labels_of_a_row_share_its_target():
     assert np.allclose(shares.sum(axis=1), 1.0)
     assert np.array_equal(shares > 0, Y.toarray() > 0)
     assert all(np.ptp(row[row > 0]) == 0 for row in shares)
+
+
+def test_targets_are_means_of_labels_as_they_are_or_of_length_one():
+    rows, vectors = np.arange(5), 3.0 * V
+    means = np.asarray(label_shares(Y)[rows] @ vectors)
+    for unit in (False, True):
+        task = DXMLTask(X, Y, vectors, replace(SMALL, unit_labels=False, unit_targets=unit))
+        found = task._targets(rows, np.random.default_rng(0)).numpy()
+        lengths = np.linalg.norm(means, axis=1, keepdims=True)
+        assert found == pytest.approx(means / lengths if unit else means, abs=1e-5)
+
+
+@pytest.mark.parametrize(("unit", "length"), [(True, 1.0), (False, 3.0)])
+def test_vectors_of_labels_keep_their_length_if_they_may(unit, length):
+    task = DXMLTask(X, Y, 3.0 * V, replace(SMALL, unit_labels=unit))
+    assert np.linalg.norm(task.label_vectors()[0], axis=1) == pytest.approx(length, rel=1e-5)
+
+
+def test_dropout_is_after_the_last_layer_while_learning_only():
+    network = DXMLTask(X, Y, V, replace(SMALL, dropout=0.5)).network
+    batch = SparseBatch.of(X[:200])
+    with torch.no_grad():
+        dropped = (network.train()(batch) == 0).float().mean().item()
+        assert dropped == pytest.approx(0.5, abs=0.05)
+        assert (network.eval()(batch) != 0).all()

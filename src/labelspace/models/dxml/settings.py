@@ -72,6 +72,8 @@ _PAPER: dict[str, Any] = {
 }
 _PAPER_FOR_SMALL: dict[str, Any] = {"dim": 100, "hidden": (256,), "n_epochs": 40}
 _ROWS_OF_CLUSTER = 6000
+# The paper's small corpora have 983 labels at most, its large ones 30,938 at least.
+_LARGE_FOR_PAPER = 10_000
 # What is taken of votes where it is neither told nor chosen.
 _USUAL_VOTES: dict[str, Any] = {"n_neighbors": 20, "vote_gamma": 10.0, "label_votes": 0.5}
 
@@ -81,7 +83,8 @@ class DXMLSettings(Settings):
     """All that DXML can be told.
 
     Values of "best" are given first, with those for fewer than 20,000 rows after "few" and for 500
-    to 10,000 rows after "fewer", then those of "paper" in brackets where they differ.
+    to 10,000 rows after "fewer", then those of "paper" in brackets where they differ, with those
+    for fewer than 10,000 labels after "small".
 
     Attributes
     ----------
@@ -96,9 +99,9 @@ class DXMLSettings(Settings):
     n_learners : int
         Networks that are learned and vote together: 2, few 4, fewer 8; 1 below 500 rows (1).
     dim : int
-        Dimensions of the space: 256, few 100, fewer 600 (300, few 100).
+        Dimensions of the space: 256, few 100, fewer 600 (300, small 100).
     hidden : tuple of int
-        Widths of hidden layers: (512,), few (256,).
+        Widths of hidden layers: (512,), few (256,) ((512,), small (256,)).
     activation : {"relu", "linear"}
         What stands between layers: relu.
     keep_features : float
@@ -120,7 +123,7 @@ class DXMLSettings(Settings):
     unit_targets : bool
         Whether targets are put on the sphere, where the rows are: True (False).
     n_epochs : int
-        Passes over the rows: 8 (30, few 40); very small corpora get more, for 60 steps.
+        Passes over the rows: 8 (30, small 40); very small corpora get more, for 60 steps.
     batch_size : int
         Rows in a step: 512, few 128 (128).
     rule : {"adam", "momentum"}
@@ -237,7 +240,8 @@ class DXMLSettings(Settings):
     def for_corpus(cls, preset: str, shape: CorpusShape) -> DXMLSettings:
         n_rows = shape.n_examples
         if preset == "paper":
-            given = _PAPER | (_PAPER_FOR_SMALL if n_rows < SMALL else {})
+            is_large = shape.n_labels >= _LARGE_FOR_PAPER
+            given = _PAPER | ({} if is_large else _PAPER_FOR_SMALL)
             return cls(**given, n_clusters=max(n_rows // _ROWS_OF_CLUSTER, 1))
         chosen = cls(**_FOR_SMALL) if n_rows < SMALL else cls()
         if n_rows < TINY:
