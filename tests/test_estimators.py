@@ -37,6 +37,9 @@ EXPECTED_FAILURES = {
 # the 1e-7 that scikit-learn allows; our own test of the same thing allows 1e-5.
 ROUND_WITH_THE_BATCH = ("DXML", "GLaS", "NeuralXC", "XMLCNN")
 
+# Their votes are cosines: there is nothing to switch off.
+COMPARE_BY_COSINE = ("LabelSpace", "NearestNeighbors")
+
 # What some methods tell of their search, beside the answer.
 COUNTS = ("count_visited", "count_products", "encode")
 
@@ -58,6 +61,16 @@ every_estimator = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: k
 def learns(kind: type[LabelRanker]) -> bool:
     """Tell whether a method looks at the features at all."""
     return not kind().__sklearn_tags__().classifier_tags.poor_score
+
+
+@every_estimator
+def test_rows_can_be_left_at_their_length(kind: type[LabelRanker]) -> None:
+    if kind.__name__ in COMPARE_BY_COSINE or not learns(kind):
+        pytest.skip("compares rows by cosine, or does not look at them")
+    model = small(kind, normalize=False).fit(*planted_corpus(60))
+    X = csr_matrix(3.0 * planted_corpus(5)[0])
+    lengths = np.sqrt(model.rows_.encode(X).power(2).sum(axis=1))  # type: ignore[attr-defined]
+    np.testing.assert_allclose(lengths, np.sqrt(X.power(2).sum(axis=1)), rtol=1e-5)
 
 
 def same(one: TopK, other: TopK) -> bool:

@@ -110,10 +110,33 @@ def test_what_cannot_be_read_is_an_error() -> None:
         Tagger("xml-cnn", encoder=lambda texts: np.ones((len(texts), 2))).fit(*bitten(4))
 
 
-def test_presets_differ() -> None:
-    shape = CorpusShape(1000, 500, 3000)
-    paper = XMLCNNSettings.for_corpus("paper", shape)
-    assert (paper.widths, paper.n_parts, paper.dim, paper.n_sampled) == ((2, 4, 8), 8, 300, 3000)
-    assert paper.bag_dim == 0  # the publication has none
-    best = XMLCNNSettings.for_corpus("best", shape)
+def test_paper_has_the_sizes_of_the_publication() -> None:
+    # Liu, Chang, Wu and Yang (2017), which could not be opened: sizes are recalled.
+    paper = XMLCNNSettings.for_corpus("paper", CorpusShape(1000, 500, 3000))
+    assert vars(paper) == {
+        "max_words": 500,
+        "dim": 300,
+        "widths": (2, 4, 8),
+        "n_filters": 128,
+        "n_parts": 8,
+        "hidden": 512,
+        "dropout": 0.5,
+        "word_dropout": 0.0,
+        "n_sampled": 3000,  # the loss of all labels
+        "bag_dim": 0,  # the publication has no bag
+        "bag_words": 500,  # of no effect without one
+        # Theirs begin with GloVe's vectors, which are not ours to ship
+        "word_start": "random",
+        # Left open as far as we recall it: ours
+        "n_epochs": 20,
+        "min_steps": 0,
+        "batch_size": 128,
+        "learning_rate": 1e-3,
+        "row_learning_rate": 1e-3,
+        "normalize": True,  # of rows of features, which the publication has none of
+    }
+
+
+def test_the_default_has_bags_and_shorter_vectors() -> None:
+    best = XMLCNNSettings.for_corpus("best", CorpusShape(1000, 500, 3000))
     assert (best.dim, best.bag_dim) == (128, 256)

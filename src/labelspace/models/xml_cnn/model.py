@@ -170,7 +170,7 @@ class XMLCNN(LabelRanker):
             )
         if self.reads == "auto":
             sequences = row_words.are_sequences(X)
-        self.rows_ = None if sequences else UnitRows().learn(X)
+        self.rows_ = None if sequences else UnitRows(norm=told.normalize).learn(X)
         # Labels without rows have nothing to teach, and no place.
         self.label_ids_ = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
         Y = csr_matrix(Y[:, self.label_ids_])

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from labelspace.parameters import CorpusShape, Rules, Settings, Span, Tunable, one_of, real, whole
+from labelspace.parameters import (
+    FLAG,
+    CorpusShape,
+    Rules,
+    Settings,
+    Span,
+    Tunable,
+    one_of,
+    real,
+    whole,
+)
 
 if TYPE_CHECKING:
     from labelspace.deep.loop import DeepSettings
@@ -56,6 +66,8 @@ class XMLCNNSettings(Settings):
         128,000 on (0.001).
     row_learning_rate : float
         First step size of word and label vectors: five times as much (0.001).
+    normalize : bool
+        Whether rows of features are scaled to length one; sequences of words never are: yes (yes).
     """
 
     max_words: int = 200
@@ -75,6 +87,7 @@ class XMLCNNSettings(Settings):
     batch_size: int = 64
     learning_rate: float = 4e-4
     row_learning_rate: float = 2e-3
+    normalize: bool = True
 
     rules: ClassVar[Rules] = {
         "max_words": [whole()],
@@ -94,6 +107,7 @@ class XMLCNNSettings(Settings):
         "batch_size": [whole()],
         "learning_rate": [real(0)],
         "row_learning_rate": [real(0)],
+        "normalize": [FLAG],
     }
     tunable: ClassVar[Tunable] = {"dropout": (0.05, 0.2), "learning_rate": Span(1e-4, 1e-3)}
 
