@@ -22,7 +22,7 @@ from labelspace.models.sparse_margins._label_tables_kernels import (
 )
 from labelspace.models.sparse_margins._row_margins_kernels import THRESHOLD, row_steps
 
-# Active labels of a row at most, beside its own: room for those that joined in one search.
+# Active labels of a row at most, beside its own.
 MOST_ACTIVE = 256
 # Lists of weights are drawn up after so many rows at first, then each time after twice as many, and
 # at last so many times in a pass.
@@ -43,8 +43,8 @@ def train_rows(
     truth = label_ptr, labels
     duals = (
         np.zeros(labels.shape[0], dtype=np.float32),
-        np.full((n_rows, min(MOST_ACTIVE, n_labels)), -1, dtype=np.int32),
-        np.zeros((n_rows, min(MOST_ACTIVE, n_labels)), dtype=np.float32),
+        np.full((n_rows, 0), -1, dtype=np.int32),
+        np.zeros((n_rows, 0), dtype=np.float32),
         np.zeros(n_rows, dtype=np.int64),
         np.full(n_rows, 0.0 if loss == THRESHOLD else -1.0),
     )
@@ -59,6 +59,7 @@ def train_rows(
     n_searches = 0
     while n_searches < max_searches:
         n_searches += 1
+        duals = _with_room(duals, min(MOST_ACTIVE, n_labels), n_joining)
         moved_most = 0.0
         for turn in range(max_passes):
             state = shuffle(order, n_rows, state)
@@ -84,6 +85,21 @@ def train_rows(
             if moved <= tol:
                 break
     return _weights(lists_above(tables, shrink, shrink), n_labels), n_searches
+
+
+@njit(cache=True, nogil=True)
+def _with_room(duals, most, n_joining):
+    """Return the duals with places for labels that join in one search, in every row as many."""
+    own_alphas, others, other_alphas, n_others, bars = duals
+    n_rows, n_before = others.shape
+    n_places = min(most, n_others.max() + n_joining) if n_rows > 0 else 0
+    if n_places <= n_before:
+        return duals
+    wider = np.full((n_rows, n_places), -1, dtype=np.int32)
+    wider[:, :n_before] = others
+    wider_alphas = np.zeros((n_rows, n_places), dtype=np.float32)
+    wider_alphas[:, :n_before] = other_alphas
+    return own_alphas, wider, wider_alphas, n_others, bars
 
 
 @njit(cache=True, nogil=True)
