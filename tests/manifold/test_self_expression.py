@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from labelspace.manifold.self_expression import express
+from labelspace.manifold.self_expression import SelfExpression, express
 
 
 def directions_and_costs(points: np.ndarray, penalty: float) -> tuple[np.ndarray, np.ndarray]:
@@ -80,3 +80,20 @@ def test_too_few_steps_are_told() -> None:
     points = np.random.default_rng(0).standard_normal((40, 5))
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         express(points, penalty=0.1, max_iter=2)
+
+
+def test_an_edge_weighs_its_coefficient_by_the_distance() -> None:
+    # |c_j| / ‖y_j − y‖, divided by their sum
+    solved = SelfExpression(
+        candidates=np.array([[1, 2, 3]]),
+        distances=np.array([[0.5, 2.0, 4.0]]),
+        coefficients=np.array([[0.6, -0.4, 0.8]]),
+        n_iter=1,
+    )
+    # 1.2, 0.2 and 0.2
+    assert solved.edges()[0] == pytest.approx([0.75, 0.125, 0.125])
+
+
+def test_a_point_that_is_there_has_one_edge() -> None:
+    points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    assert express(points, points[:1], n_candidates=3).edges().tolist() == [[1.0, 0.0, 0.0]]

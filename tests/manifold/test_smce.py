@@ -158,6 +158,17 @@ def test_as_printed_a_point_chooses_among_all_others() -> None:
     assert SMCE(2, random_state=0).fit(X).sorted_coefficients_.shape == (2, 50)
 
 
+def test_as_printed_curves_are_told_apart() -> None:
+    curves = np.concatenate((wave(), wave() + np.array([0.0, 0.0, 1.0])))
+    found = SMCE(2, preset="paper", random_state=0).fit(curves)
+    assert adjusted_rand_score(np.repeat([0, 1], 150), found.labels_) == 1.0
+    # q is a share of all distances: where points are many, a larger λ says "near".
+    X, truth = two_knots()
+    near = SMCE(2, preset="paper", penalty=100.0, random_state=0).fit(X)
+    assert adjusted_rand_score(truth, near.labels_) == 1.0
+    assert near.intrinsic_dimension_.tolist() == [1, 1]
+
+
 @pytest.mark.parametrize("wrong", [{"n_threads": 10**6}, {"max_iter": 10**30}])
 def test_numbers_that_no_machine_could_follow_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):

@@ -54,7 +54,8 @@ class SMCE(
         Coordinates of the embedding.
     preset : {"best", "paper"}, default="best"
         "best" lets each point choose among its nearest 50, "paper" among all others, which takes
-        time and memory that grow with the square of the points. λ is the paper's in both.
+        time and memory that grow with the square of the points. λ is the paper's in both, but
+        distances count as shares of those that may be chosen: among all, near ones cost less.
     n_candidates : int, optional
         Nearest points among which each point chooses: 50 (all others).
     penalty : float, optional
