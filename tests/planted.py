@@ -26,6 +26,28 @@ def planted_corpus(
     return csr_matrix(X), csr_matrix(Y)
 
 
+def drowned_corpus(
+    n_examples: int = 1200, n_labels: int = 8, seed: int = 0
+) -> tuple[csr_matrix, csr_matrix]:
+    """Return X, Y where words that have nothing to do with labels are the loudest.
+
+    A row has one or two labels, four words of each, and eight louder words of one of 30 sources, so
+    that its nearest rows, as they are or by a random map, are those of its source.
+    """
+    rng = np.random.default_rng(seed)
+    n_sources, n_own = 30, 4 * n_labels
+    X = np.zeros((n_examples, n_own + 8 * n_sources), dtype=np.float32)
+    Y = np.zeros((n_examples, n_labels), dtype=np.float32)
+    for row in range(n_examples):
+        labels = rng.choice(n_labels, size=rng.integers(1, 3), replace=False)
+        Y[row, labels] = 1.0
+        for label in labels:
+            X[row, 4 * label : 4 * label + 4] = rng.uniform(0.5, 1.0, size=4)
+        source = n_own + 8 * rng.integers(n_sources)
+        X[row, source : source + 8] = rng.uniform(1.0, 6.0, size=8)
+    return csr_matrix(X), csr_matrix(Y)
+
+
 def tree_problem(n_rows: int = 80, several: bool = False) -> tuple[csr_matrix, Tree, csr_matrix]:
     """Return rows, a tree of their five labels, and the nodes that each row is at."""
     random = np.random.default_rng(0)
