@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,29 +19,42 @@ from scipy.special import expit
 
 from labelspace.graph.spectral import BACKGROUND, laplacian_eigenmaps
 from labelspace.graph.tree import Tree, flat_tree
+from labelspace.linear.contrastive import alike
 from labelspace.linear.contrastive_loss import contrast
 from labelspace.linear.squared_hinge import train_squared_hinge
 from labelspace.manifold.self_expression import express
-from labelspace.models import XMLCNN, MostCommon, NearestNeighbors, OneVsAll
+from labelspace.models import SLEEC, XMLCNN, GLaS, MostCommon, NearestNeighbors, OneVsAll
 from labelspace.models.annexml import _pair_kernels as pairs
 from labelspace.models.hierarchical_xc.best_first import BestFirstIndex
+from labelspace.models.hyperbolic.encoder import SpaceEncoder
 from labelspace.models.hyperbolic.loss import approach_labels
+from labelspace.models.hyperbolic.settings import HyperbolicSettings
+from labelspace.models.hyperbolic.training import LabelPoints, RowStep
 from labelspace.models.label_trees import _node_embedding_kernels as nodes
-from labelspace.models.label_trees.affinity import confusion_affinity
+from labelspace.models.label_trees.affinity import N_ANSWERS, confusion_affinity
 from labelspace.models.label_trees.one_slack import train_one_slack
 from labelspace.models.labelspace._stacking_kernels import SMALLEST_SHARE
 from labelspace.models.labelspace.boosting import BoostedTrees
 from labelspace.models.labelspace.candidates import Candidates
 from labelspace.models.labelspace.stacking import Stacker
+from labelspace.models.sleec.settings import SLEECSettings
 from labelspace.models.xml_cnn.convolutions import WordConvolutions
 from labelspace.models.xml_cnn.settings import XMLCNNSettings
+from labelspace.search.result import SearchResult
 from labelspace.spaces import poincare
 from labelspace.topk import TopK
+from labelspace.voting import vote_weights
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "methods"
 QUOTED: dict[str, list[str]] = {}
 # Formulas that are worked out beside the code, and by which test.
 BESIDE_THE_CODE: dict[str, dict[str, str]] = {
+    "hierarchicalxc.md": {
+        "L = 1/d ‖D(E(x)) − x‖²": (
+            "../deep/autoencoder/test_linear.py::"
+            "test_the_loss_is_the_mean_squared_error_of_rows_alone"
+        )
+    },
     "label-compression.md": {
         "V = argmax tr(Vᵀ Ȳᵀ P Ȳ V),  VᵀV = I:    the first eigenvectors of ȲᵀPȲ": (
             "label_compression/test_principal_labels.py::"
@@ -49,11 +63,29 @@ BESIDE_THE_CODE: dict[str, dict[str, str]] = {
         "scores of x = x·W·Vᵀ + mean of the labels": (
             "label_compression/test_principal_labels.py::test_all_directions_are_ridge_regression"
         ),
+        "P = X(XᵀX + λI)⁻¹Xᵀ": (
+            "label_compression/test_principal_labels.py::"
+            "test_cplst_has_the_eigenvectors_of_dense_numpy"
+        ),
+        "c = A·y,    A_jl = ±1/√m": (
+            "label_compression/test_compressed_sensing.py::test_codes_are_random_sums_of_columns"
+        ),
+        "y = argmin ‖A·y − c‖   over y with as many entries as labels are asked for": (
+            "label_compression/test_compressed_sensing.py::test_fit_is_that_of_least_squares"
+        ),
+        "p_l = ‖row l of V_m‖²/m": (
+            "label_compression/test_column_subset.py::test_leverage_is_that_of_dense_numpy"
+        ),
+        "scores of x = c(x)·C⁺Y        c(x): what the regression says of the labels in C": (
+            "label_compression/test_column_subset.py::"
+            "test_decoder_is_the_pseudo_inverse_of_dense_numpy"
+        ),
     },
     "leml.md": {
         "min_{W,H}  Σ_i Σ_l ℓ(y_il, x_iᵀ W h_l) + λ/2 (‖W‖² + ‖H‖²)": (
             "leml/test_newton.py::test_gradients_are_those_of_finite_differences"
-        )
+        ),
+        "score(l | x) = xW·h_l": ("leml/test_model.py::test_scores_are_products_of_row_and_label"),
     },
     "parabel.md": {
         "score(l | x) = mean over trees of  Π_{n on the way to l} e^{−max(0, 1 − w_n·x)²}": (
@@ -68,7 +100,10 @@ BESIDE_THE_CODE: dict[str, dict[str, str]] = {
         "min_{W,H,S}  ½‖Y − X(WHᵀ + S)‖² + λ/2 (‖W‖² + ‖H‖²) + μ/2 ‖S‖² + ν‖S‖₁": (
             "leml/test_sparse_part.py::"
             "test_weights_are_those_of_an_elastic_net_on_what_the_factors_leave"
-        )
+        ),
+        "score(l | x) = xW·h_l + x·s_l": (
+            "leml/test_robustxml.py::test_scores_are_those_of_both_parts"
+        ),
     },
     "row-trees.md": {
         "min  ‖w‖₁ + C Σ_i log(1 + e^{−δ_i w·x_i}) − Σ_i nDCG(r^{δ_i}, y_i)"
@@ -116,7 +151,10 @@ BESIDE_THE_CODE: dict[str, dict[str, str]] = {
         "L(rank of y) · (1 + xW·v_w − xW·v_y),   L(r) = 1 + 1/2 + … + 1/r,"
         "   ‖w_f‖ ≤ C, ‖v_l‖ ≤ C": (
             "wsabie/test_warp.py::test_a_step_is_the_gradient_of_the_weighted_margin"
-        )
+        ),
+        "rank of y = max(1, ⌊number of wrong labels / N⌋)": (
+            "wsabie/test_warp.py::test_a_step_is_weighted_by_the_rank_that_draws_tell"
+        ),
     },
     "xml-cnn.md": {
         "a_f(t)   = relu(b_f + Σ_{j < w} F_fj · e_{t+j})"
@@ -150,14 +188,36 @@ def unit_rows(n: int, dim: int, seed: int = 0) -> np.ndarray:
 
 @quotes(
     "annexml.md",
-    "min_V  Σ_i Σ_j −log  e^{γ cos(z_i,z_j)} / ( e^{γ cos(z_i,z_j)} + Σ_n e^{γ cos(z_i,z_n)} )",
+    "min_V  Σ_i −log e^{S_ii} / Σ_{j ∉ A_i} e^{S_ij}"
+    "  +  Σ_j −log e^{S_jj} / Σ_{i: j ∉ A_i} e^{S_ij}"
+    "        S_ij = γ cos(z_i, z_p(j))",
 )
-def test_rows_choose_their_partner_among_those_of_the_batch() -> None:
-    anchors, partners, gamma = unit_rows(5, 3), unit_rows(5, 3, seed=1), 4.0
-    e = np.exp(gamma * anchors @ partners.T)
-    expected = sum(-np.log(e[i, i] / e[i].sum()) for i in range(5))
-    found = contrast(anchors, partners, gamma, symmetric=False)[0]
+def test_rows_and_partners_choose_each_other_among_those_of_the_batch() -> None:
+    anchors, partners, gamma = unit_rows(3, 4), unit_rows(3, 4, seed=1), 4.0
+    # Rows 3, 4, 5 are the partners of 0, 1, 2. Row 0 shares both labels with its own partner and
+    # with that of row 1; row 1 both with its own; row 2 shares one of two with each.
+    Y = csr_matrix([[1, 1, 0], [1, 1, 0], [0, 1, 1], [1, 1, 0], [1, 1, 0], [1, 0, 1]])
+    ignored = alike(Y, np.array([0, 1, 2]), np.array([3, 4, 5]))
+    left_out = {(0, 1), (1, 0), (2, 0), (2, 1)}
+    assert set(zip(*map(list, np.nonzero(ignored)), strict=True)) == left_out
+    S = gamma * anchors @ partners.T
+    expected = 0.0
+    for own in range(3):
+        by_row = [S[own, j] for j in range(3) if (own, j) not in left_out]
+        by_partner = [S[i, own] for i in range(3) if (i, own) not in left_out]
+        for among in (by_row, by_partner):
+            expected -= np.log(np.exp(S[own, own]) / np.exp(among).sum())
+    found = contrast(anchors, partners, gamma, ignored=ignored)[0]
     assert found == pytest.approx(expected, rel=1e-5)
+
+
+@quotes(
+    "annexml.md", "vote of row n on x = e^{γ(cos(z_x, z_n) − 1)} / Σ_m e^{γ(cos(z_x, z_m) − 1)}"
+)
+def test_votes_of_rows_fall_with_their_cosines() -> None:
+    found = vote_weights(np.array([[0.9, 0.5, 0.1]], dtype=np.float32), 5.0)
+    e = np.exp([-0.5, -2.5, -4.5])
+    assert found[0] == pytest.approx(e / e.sum(), rel=1e-5)
 
 
 @quotes(
@@ -193,21 +253,59 @@ def test_a_row_belongs_at_the_mean_of_its_labels() -> None:
     assert found.item() == pytest.approx((0.125 + 1.5 + 0.125) / 2)
 
 
-@quotes("glas.md", "L = Σ_i ℓ(z_i·V, y_i) + λ mean_{a,b} (v_a·v_b − ½(F(a|b) + F(b|a)))²")
+@quotes("glas.md", "L = (1/B) Σ_i ℓ(z_i·V, y_i) + λ mean_{a,b} (v_a·v_b − ½(F(a|b) + F(b|a)))²")
 def test_products_of_labels_are_to_be_how_often_they_come_together() -> None:
-    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch")
     from labelspace.graph.cooccurrence import cooccurrence, similarity
-    from labelspace.models.glas import regularizers
+    from labelspace.models.glas.settings import GLaSSettings
+    from labelspace.models.glas.task import GLaSTask
 
-    Y = csr_matrix(np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1]], dtype=np.float32))
-    # F(0|1) = 2/2, F(1|0) = 2/3; F(0|2) = 1, F(2|0) = 1/3; F(1|2) = 1, F(2|1) = 1/2
-    U = np.array([[1, 5 / 6, 2 / 3], [5 / 6, 1, 3 / 4], [2 / 3, 3 / 4, 1]])
-    found = similarity(cooccurrence(Y), 3, "arithmetic").toarray()
-    np.fill_diagonal(found, 1.0)
-    assert found == pytest.approx(U, abs=1e-6)
-    V = unit_rows(3, 2)
-    penalty = regularizers.glas(torch.tensor(V), torch.tensor(U)).item()
-    assert penalty == pytest.approx(np.mean((V @ V.T - U) ** 2))
+    X = csr_matrix(np.array([[1, 2], [0, 1], [3, 1]], dtype=np.float32))
+    Y = csr_matrix(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1]], dtype=np.float32))
+    # F(0|1) = F(1|0) = 1/2; labels 0 and 2 never meet; F(1|2) = 1, F(2|1) = 1/2
+    U = np.array([[1, 1 / 2, 0], [1 / 2, 1, 3 / 4], [0, 3 / 4, 1]])
+    likeness = similarity(cooccurrence(Y), 3, "arithmetic")
+    told = GLaSSettings(
+        hidden=(), dim=4, keep_features=1.0, biases=False, loss="margin", margin=0.3
+    )
+    told = replace(told, regularizer_weight=10.0, keep_duplicates=True)
+    task = GLaSTask(X, Y, told, likeness=likeness, seed=1)
+    rows, rng = np.array([0, 1, 2]), np.random.default_rng(5)
+    losses = task.loss(rows, rng)
+    drawn = task.sampler.draw(rows, np.random.default_rng(5)).chosen
+    Z, V = task.network.exported("float32").encode(X), task.label_vectors()[0]
+    h = Z @ V.T
+    fit = 0.0  # ℓ of the label drawn for a row: Σ_{y'} [h_y' − h_y + c]₊ over labels not its own
+    for i, y in enumerate(drawn):
+        others = np.flatnonzero(Y[i].toarray()[0] == 0)
+        fit += sum(max(0.0, h[i, other] - h[i, y] + 0.3) for other in others) / 3
+    some = V[drawn]
+    penalty = np.mean((some @ some.T - U[np.ix_(drawn, drawn)]) ** 2)
+    assert losses["loss"].item() == pytest.approx(fit + 10.0 * penalty, rel=1e-5)
+    assert min(fit, penalty) > 0.01
+    assert likeness.toarray() == pytest.approx(U, abs=1e-6)
+
+
+@quotes("glas.md", "score(l | x) = σ( s·z·v_l + b_l + tail · ln(1/p_l) )")
+def test_rare_labels_are_raised_by_what_psp_divides_by() -> None:
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    X, labels = rng.random((30, 4)), ["often"] * 20 + ["rare"] * 7 + ["once"] * 3
+    top = {
+        tail: GLaS(tail=tail, dim=4, n_epochs=1, settings={"storage": "float32"}, random_state=0)
+        .fit(X, [[label] for label in labels])
+        .predict_topk(X[:5], 3)
+        for tail in (0.0, 1.5)
+    }
+    logits = {}
+    for tail, found in top.items():
+        order = np.argsort(found.labels, axis=1)
+        scores = np.take_along_axis(found.scores, order, axis=1).astype(float)
+        logits[tail] = np.log(scores / (1.0 - scores))
+    # 1/p = 1 + C (n + B)^−A with A = 0.55, B = 1.5 and C = (ln N − 1)(B + 1)^A; classes in order
+    C = (np.log(30) - 1) * 2.5**0.55
+    raised = 1.5 * np.log(1 + C * (np.array([20, 3, 7]) + 1.5) ** -0.55)
+    assert logits[1.5] - logits[0.0] == pytest.approx(np.tile(raised, (5, 1)), abs=1e-3)
 
 
 @quotes(
@@ -231,6 +329,95 @@ def test_a_row_is_nearer_to_its_labels_than_to_others() -> None:
             expected -= np.log(e[j, i] / (e[j][~has[j]].sum() + e[j, i]))
     found = approach_labels(U, V, has, alpha, summed=True)[0]
     assert 2 * found == pytest.approx(expected)  # a mean over both rows
+
+
+@quotes(
+    "hyperbolic.md",
+    "min  Σ_j 1/n_j Σ_i −log  e^{−α d(u_j, v_i)} / ( Σ_k e^{−α d(u_j, v_k)} + e^{−α d(u_j, v_i)} )"
+    "        n_j labels of row j",
+)
+def test_by_default_a_row_counts_once_however_many_labels_it_has() -> None:
+    # Row 0 in the middle, labels 0 and 1 at distance ln 3 of it, label 2 at ln 9; α = 1. Row 0 has
+    # labels 0 and 1: twice log(1 + (1/9) / (1/3)), halved. Row 1 is label 2's place and has it.
+    U = np.array([[0.0, 0.0], [0.0, 0.8]])
+    V = np.array([[0.5, 0.0], [-0.5, 0.0], [0.0, 0.8]])
+    has = np.array([[True, True, False], [False, False, True]])
+    apart = 2 * np.arcsinh(np.sqrt(0.25 + 0.64) / np.sqrt(0.75 * 0.36))  # of row 1 to labels 0, 1
+    expected = np.log(4 / 3) + np.log(1 + 2 * np.exp(-apart))
+    found = approach_labels(U, V, has, 1.0, summed=False)[0]
+    assert 2 * found == pytest.approx(expected)  # a mean over both rows
+
+
+@quotes("hyperbolic.md", "p(z) = z / (‖z‖ + ε)  if ‖z‖ ≥ 1,  else z        u = p(θᵀx)")
+def test_what_is_outside_the_ball_is_brought_back_to_its_edge() -> None:
+    theta = np.array([[3.0, 4.0], [0.3, 0.0]], dtype=np.float32)
+    encoder = SpaceEncoder(theta, None, "poincare", "clip", "float32")
+    u = encoder.encode(csr_matrix([[1.0, 0.0], [0.0, 2.0], [0.0, 1.0]], dtype=np.float32))
+    far = 5.0 / (5.0 + poincare.EDGE)
+    expected = np.array([[0.6 * far, 0.8 * far], [0.6, 0.0], [0.3, 0.0]])
+    assert u == pytest.approx(expected, abs=1e-7)
+    on_the_edge = poincare.project(np.array([[0.0, 1.0]]))[0]
+    assert on_the_edge == pytest.approx(np.array([[0.0, 1 / (1 + poincare.EDGE)]]), abs=1e-12)
+
+
+@quotes("hyperbolic.md", "u = z / (1 + √(1 + ‖z‖²))        z = θᵀx")
+def test_by_default_rows_get_into_the_ball_by_the_lorentz_form() -> None:
+    # √(1 + 0.75²) = 1.25 and √(1 + (4/3)²) = 5/3
+    theta = np.array([[0.0, 0.75], [4 / 3, 0.0]], dtype=np.float32)
+    encoder = SpaceEncoder(theta, None, "poincare", "lift", "float32")
+    u = encoder.encode(csr_matrix(np.eye(2, dtype=np.float32)))
+    assert u == pytest.approx(np.array([[0.0, 1 / 3], [0.5, 0.0]]), abs=1e-6)
+
+
+def adams(slopes: list[float]) -> float:
+    """Return the direction of Adam's last step after these slopes."""
+    mean = square = 0.0
+    for slope in slopes:
+        mean = 0.9 * mean + 0.1 * slope
+        square = 0.999 * square + 0.001 * slope**2
+    t = len(slopes)
+    return mean / (1 - 0.9**t) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)
+
+
+@quotes("hyperbolic.md", "v ← p( v − η ((1 − ‖v‖²)/2)² A(∂L/∂v) )")
+def test_a_label_moves_by_adams_step_times_the_factor_of_its_place() -> None:
+    settings = HyperbolicSettings(dim=1, optimizer="adam", way="clip")
+    labels = LabelPoints(csr_matrix([[1.0]]), settings, np.random.default_rng(0))
+    v, eta = 0.6, 0.5
+    for slopes in ([3.0], [3.0, -1.0]):
+        moved = labels._moved(np.array([[v]]), np.array([slopes[-1:]]), np.array([0]), eta)
+        v -= eta * ((1 - v**2) / 2) ** 2 * adams(slopes)
+        assert moved == pytest.approx(np.array([[v]]), abs=1e-6)
+    # A step that leads out of the ball ends at the edge: 0.6 + 10 · 0.1024 is beyond it.
+    labels = LabelPoints(csr_matrix([[1.0]]), settings, np.random.default_rng(0))
+    moved = labels._moved(np.array([[0.6]]), np.array([[-3.0]]), np.array([0]), 10.0)
+    assert moved == pytest.approx(np.array([[1.0 - poincare.EDGE]]), abs=1e-6)
+
+
+@quotes(
+    "hyperbolic.md",
+    "θ ← θ − η A( Σ_j x_j ((1 − ‖u_j‖²)/2)² ∂L/∂z_j )        z_j = θᵀx_j",
+)
+def test_the_map_moves_by_adams_step_of_what_rows_with_their_factors_want() -> None:
+    # Three rows of one feature: two inside the ball; the third is beyond its edge, where a step
+    # outwards changes nothing: ∂u/∂z is ε/(z + ε)² there.
+    x, eta, dL_du = np.array([2.0, 1.0, 20.0]), 0.01, np.array([[1.0], [-4.0], [2.0]])
+    settings = HyperbolicSettings(dim=1, optimizer="adam", way="clip")
+    X = csr_matrix(x[:, np.newaxis].astype(np.float32))
+    rows = RowStep(X, settings, np.random.default_rng(0))
+    theta, slopes = 0.2, []
+    rows.weights[:] = theta
+    for _ in range(2):
+        rows.encode(np.arange(3))
+        rows.descend(dL_du.copy(), eta)
+        z = theta * x
+        inside = np.abs(z) < 1
+        u = np.where(inside, z, z / (np.abs(z) + poincare.EDGE))
+        du_dz = np.where(inside, 1.0, poincare.EDGE / (np.abs(z) + poincare.EDGE) ** 2)
+        slopes.append(float(np.sum(x * ((1 - u**2) / 2) ** 2 * dL_du[:, 0] * du_dz)))
+        theta -= eta * adams(slopes)
+        assert rows.weights == pytest.approx(np.array([[theta]]), abs=1e-5)
+        dL_du = np.array([[3.0], [1.0], [-5.0]])
 
 
 @quotes(
@@ -326,12 +513,25 @@ def test_eigenmaps_have_the_least_sum_and_rows_the_slack_of_distances() -> None:
     assert 2 * found == pytest.approx(max(0.0, distances[2] - distances.min()), abs=1e-4)
 
 
+@quotes(
+    "label-trees.md",
+    "C_kl = mean, over the rows i that have label k, of 1/rank_i(l)      l ≠ k, ranks to ten",
+    "A    = ½ (C + Cᵀ)                                                 the 20 largest C_kl of k",
+)
 def test_confusions_are_counted_as_the_page_says() -> None:
-    # label-trees.md: C_kl is the mean, over the rows that have label k, of 1/rank of the answer l
-    Y = csr_matrix([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    # The first row has two labels: each is an answer for the rows of the other.
+    Y = csr_matrix([[1.0, 1, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     answers = TopK(np.array([[1, 0], [0, 2], [1, 0], [2, 1]]), np.ones((4, 2), dtype=np.float32))
     C = np.array([[0, 1 / 2, 1 / 4], [1 / 2, 0, 0], [0, 1 / 2, 0]])
     assert confusion_affinity(Y, answers).toarray() == pytest.approx((C + C.T) / 2)
+    # Label 0 is taken for label j by j of its rows: the five that are the rarest are left out.
+    wrong = np.repeat(np.arange(1, 26), np.arange(1, 26))
+    Y = csr_matrix(np.eye(26)[np.append(np.zeros(wrong.size, dtype=int), np.arange(1, 26))])
+    answers = TopK(np.append(wrong, np.arange(1, 26))[:, np.newaxis], np.ones((350, 1), np.float32))
+    C = np.zeros((26, 26))
+    C[0, 6:] = np.arange(6, 26) / wrong.size
+    assert confusion_affinity(Y, answers).toarray() == pytest.approx((C + C.T) / 2)
+    assert N_ANSWERS == 10
 
 
 @quotes("most-common.md", "score of label l  =  n_l / N")
@@ -383,6 +583,20 @@ def test_one_classifier_for_each_label() -> None:
     top = model.predict_topk(X[1:2], 2)
     score = dict(zip(top.labels[0], top.scores[0], strict=True))
     assert score[0] == pytest.approx(with_constant[1] @ w, abs=1e-3)
+
+
+@quotes(
+    "sleec.md",
+    "vote of row n on x = e^{−d_n² / mean d²} / Σ_m e^{−d_m² / mean d²}"
+    "        d_n: distance of x and n",
+)
+def test_nearer_rows_of_sleec_have_more_to_say() -> None:
+    model = SLEEC()
+    model.settings_, model.learners_ = SLEECSettings(voting="distance"), [None]
+    squares = np.array([[1.0, 2.0, 6.0]], dtype=np.float32)
+    found = model._weights(SearchResult(np.array([[4, 1, 7]]), -squares))
+    e = np.exp([-1 / 3, -2 / 3, -2])
+    assert found[0] == pytest.approx(e / e.sum(), rel=1e-5)
 
 
 @quotes("smce.md", "min_c  λ ‖q ⊙ c‖₁ + ½ ‖Ȳ c‖²   with  Σ c = 1")
@@ -478,13 +692,16 @@ def test_a_label_has_the_chance_of_its_product_with_the_bottleneck() -> None:
 @pytest.mark.parametrize("page", sorted(path.name for path in PAGES.glob("*.md")))
 def test_every_formula_on_a_page_is_quoted(page: str) -> None:
     text = (PAGES / page).read_text(encoding="utf-8")
+    kinds = set(re.findall(r"^ *```(.*)\n(?:.*\n)*? *```$", text, flags=re.MULTILINE))
+    assert kinds <= {"text", "python", "console"}, "a formula stands in a block of text"
     blocks = re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines() if _is_formula(line)]
+    lines = [line for block in blocks for line in _formulas(block)]
     stands = _plain(text)
     for quoted in QUOTED.get(page, []):
         assert quoted in stands, f"{page} says otherwise"
     elsewhere = BESIDE_THE_CODE.get(page, {})
-    for place in elsewhere.values():
+    for line, place in elsewhere.items():
+        assert _plain(line) in stands, f"{page} no longer says {line!r}"
         file, _, test = place.partition("::")
         assert f"def {test}(" in (Path(__file__).parent / file).read_text(encoding="utf-8")
     checked = [*QUOTED.get(page, []), *(_plain(line) for line in elsewhere)]
@@ -492,6 +709,9 @@ def test_every_formula_on_a_page_is_quoted(page: str) -> None:
         assert _plain(line) in checked, f"no test quotes {line!r} of {page}"
 
 
-def _is_formula(line: str) -> bool:
-    drawn = any(sign in line for sign in "►▼▲┘│")
-    return bool(re.search(r"[Σ‖≤=]|min_?", line)) and not drawn and "labelspace " not in line
+def _formulas(block: str) -> list[str]:
+    """Return the lines of a block but commands; of a drawing those that calculate something."""
+    lines = [line for line in block.splitlines() if line.strip() and "labelspace " not in line]
+    if not any(sign in block for sign in "►▼▲┘│"):
+        return lines
+    return [line for line in lines if re.search(r"[Σ‖≤=]|min_?", line) and "│" not in line]

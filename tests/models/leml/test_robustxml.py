@@ -72,8 +72,20 @@ def test_a_row_without_features_gets_the_frequent_labels() -> None:
 
 
 def test_paper_takes_more_turns_and_features() -> None:
+    # Xu, Tao and Xu (2016): the abstract has a sparse part beside one of low rank, and no values.
+    # All of these are ours, and the page says so.
     chosen = RobustXMLSettings.for_corpus("paper", CorpusShape(12920, 500, 983))
-    assert (chosen.dim, chosen.n_turns, chosen.n_weights) == (500, 5, 500)
+    assert vars(chosen) == {
+        "dim": 500,
+        "n_turns": 5,
+        "n_weights": 500,
+        "penalty": 2.0,
+        "l1": 0.2,
+        "sparse_penalty": 0.05,
+        "n_rounds": 1,
+        "n_steps": 20,
+        "normalize": True,
+    }
     model = RobustXML(preset="paper", random_state=0).fit(*planted_corpus())
     assert model.score(*planted_corpus(100, seed=1)) > 0.9
 

@@ -63,6 +63,18 @@ def test_a_step_is_the_gradient_of_the_weighted_margin() -> None:
             assert (vectors[place] - moved[place]) / 0.01 == pytest.approx(slope, abs=2e-3)
 
 
+def test_a_step_is_weighted_by_the_rank_that_draws_tell() -> None:
+    """One of four wrong labels violates the margin, by ½: it is drawn first, second or later."""
+    X, W = csr_matrix(np.ones((1, 1), dtype=np.float32)), np.ones((1, 1), dtype=np.float32)
+    Y = csr_matrix(np.array([[1.0, 0, 0, 0, 0]], dtype=np.float32))
+    V = np.array([[2.0], [1.5], [0.0], [0.0], [0.0]], dtype=np.float32)
+    training = WarpTraining(1, 0.01, 100.0, False)
+    met = {round(float(train_warp(X, Y, W, V, training, seed)[2][0]), 4) for seed in range(80)}
+    # L(4) after one draw, L(2) after two, L(1) after more
+    ranked = {round(0.5 * cost, 4) for cost in (1 + 1 / 2 + 1 / 3 + 1 / 4, 1 + 1 / 2, 1)}
+    assert met - {0.0} == ranked  # 0 where it was not drawn at all
+
+
 def test_no_vector_is_longer_than_allowed() -> None:
     rng = np.random.default_rng(0)
     X = csr_matrix(rng.random((50, 6)), dtype=np.float32)
