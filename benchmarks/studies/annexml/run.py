@@ -35,7 +35,7 @@ VOTES: dict[str, Any] = {"vote_gamma": 20.0, "label_votes": 0.5}
 AS_IT_IS = "as it is"
 
 TRAINED: dict[str, list[dict[str, Any]]] = {
-    "the original program's settings, by batches": [{"preset": "paper"}],
+    "the original program": [{"preset": "paper"}, {"preset": "paper", "objective": "batches"}],
     "partition": [
         {"partition": "learned", "part_size": 1500},
         {"partition": "learned", "part_size": 1500, "balanced": True},
@@ -118,13 +118,9 @@ def _searched(trial: Trial, model: Any, split: Split) -> Iterator[tuple[Trial, F
         yield replace(trial, variant=f"search: {kind}"), figures
 
 
-BY_BATCHES = {"objective": "batches", "storage": "int8"}
-"""With the original program's settings: what is measured here is its settings, not its loss."""
-
-
 def _trained(split: Split, **parameters: Any) -> tuple[Any, float]:
-    by_batches = BY_BATCHES if "preset" in parameters else {}
-    model = make("annexml", **{"random_state": 0, **VOTES, **by_batches, **parameters})
+    votes = {} if "preset" in parameters else VOTES
+    model = make("annexml", **{"random_state": 0, **votes, **parameters})
     with Stopwatch() as watch:
         model.fit(split.X, split.Y)
     return model, watch.cpu_s

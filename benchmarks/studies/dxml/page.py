@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +49,26 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
 }
 
 
+FIRST: dict[str, dict[str, Any]] = {
+    'as printed, `preset="paper"`': PAPER,
+    "the default: eight networks on bibtex, four on delicious": {},
+    "the same, only labels' own vectors vote": {"label_votes": 1000.0},
+}
+FIRST_PARTS: dict[str, dict[str, Any]] = {
+    "one network": ONE,
+    "one network, label vectors at random": ONE | {"targets": "random"},
+    "one network, labels that do not learn along": ONE | {"label_weight": 0.0},
+    "one network, plain counts": ONE | {"voting": "counts"},
+}
+"""Of the study, which has the given files of bibtex, and fewer rows of delicious."""
+
+
 def tables(lines: list[Measured]) -> dict[str, str]:
     """Return the tables of the page."""
     parts = select(lines, part="parts")
     runs = [line for line in latest(read_lines()) if line["status"] == DONE]
     return {
+        "first": _first(parts, runs),
         "parts": _choices(parts),
         "placed": _placed(parts),
         "clusters": _clusters(parts),
@@ -65,6 +80,26 @@ def tables(lines: list[Measured]) -> dict[str, str]:
         "times": _beside_others(runs),
         "seconds": _seconds(runs),
     }
+
+
+def _first(parts: list[Measured], runs: list[Line]) -> str:
+    printed = {one.corpus: one.figures for one in published() if one.ours == "dxml"}
+    rows = [["the paper's figure, ten random splits", *(_one(printed[name]) for name in CORPORA)]]
+    for title, parameters in FIRST.items():
+        cells = []
+        for corpus in CORPORA:
+            what = {"method": "dxml", "corpus": corpus, "split": "given", "parameters": parameters}
+            found = [line for line in runs if what.items() <= line.items() and not line["seed"]]
+            cells.append(_one(found[-1]["metrics"]) if found else NOT_MEASURED)
+        rows.append([title, *cells])
+    for title, parameters in FIRST_PARTS.items():
+        own = select(parts, corpus="bibtex", parameters=parameters)
+        rows.append([f"{title}, {len(own)} seeds", _three(own), NOT_MEASURED])
+    return of_variants(["P@1 / P@3 / P@5", *CORPORA], rows)
+
+
+def _one(figures: Mapping[str, float]) -> str:
+    return " / ".join(f"{figures[which]:.2f}" for which in WHICH)
 
 
 def _choices(lines: list[Measured]) -> str:

@@ -5,6 +5,9 @@ test) and Figure 1 (both over epochs), on our corpora. Regularisers are compared
 other choices with one. All but the last variant are the network alone, without the linear map
 beside it. Trials on wordnet see 5,000 rows in 128 dimensions, so that all fit into an hour.
 
+``sources``: what the figures come from. The paper's base setting, the network of the default and
+the linear map beside it, each alone, on the files as given, over three seeds.
+
 ``tail``: the default with and without its preference for rare labels, the paper's base setting, and
 others beside them, by PSP of both kinds.
 
@@ -14,7 +17,9 @@ others beside them, by PSP of both kinds.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -26,6 +31,8 @@ from benchmarks.studies.source import Source, Split
 from benchmarks.studies.study import Figures, Part, Study, Trial
 from labelspace import metrics
 from labelspace.models import make
+from labelspace.models.glas import model as glas_model
+from labelspace.models.glas.concatenated import columns_in_use, columns_of
 from labelspace.topk import TopK
 
 MEASURED_ROWS = 2000
@@ -64,9 +71,8 @@ def measure(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     paper = AT_A_SIZE_FOR_CPUS if "preset" in trial.parameters else {}
     given = {**AS_LEARNED, "linear_dim": 0, **paper, **shared, **trial.parameters}
     model: Any = make("glas", **given, random_state=trial.seed, n_threads=1)
-    if not given["linear_dim"]:
-        _watch_test_rows(model, split)
-    with Stopwatch() as watch:
+    watching = nullcontext() if given["linear_dim"] else _watching_test_rows(split)
+    with watching, Stopwatch() as watch:
         model.fit(split.X, split.Y)
     top = model.predict_topk(split.X_test, 5)
     figures: Figures = {"test": _figures(split, top), "cpu_s": watch.cpu_s}
@@ -75,6 +81,40 @@ def measure(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
         figures["train_curve"] = [round(value, 2) for value in history["train P@1"]]
         figures["test_curve"] = [round(value, 2) for value in history["P@1"]]
     yield trial, figures
+
+
+def sources() -> list[Trial]:
+    """Return what the figures may come from, the first seed of all first."""
+    return [
+        Trial("sources", corpus, title, parameters, seed)
+        for seed in page.SEEDS
+        for title, (parameters, measured_on) in page.SOURCES.items()
+        for corpus in measured_on
+    ]
+
+
+def measure_source(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Train as the trial says, and ask all of the model or its linear map alone."""
+    split = source.split(trial.corpus)
+    parameters, _ = page.SOURCES[trial.variant]
+    model: Any = make("glas", **parameters, random_state=trial.seed, n_threads=1)
+    with Stopwatch() as watch:
+        model.fit(split.X, split.Y)
+    if trial.variant == page.MAP_ALONE:
+        top = _answers_of_map(model, split.X_test)
+    else:
+        top = model.predict_topk(split.X_test, 5)
+    yield trial, {"test": _figures(split, top), "cpu_s": watch.cpu_s}
+
+
+def _answers_of_map(model: Any, X: csr_matrix) -> TopK:
+    """Return the labels that the map's inner products alone put first: nothing is added to them."""
+    embedding = model.embedding_
+    encoder = embedding.encoder
+    Z = encoder.split(encoder.encode(model.rows_.encode(X)))[-1]
+    scores = Z @ encoder.split(embedding.vectors)[-1].T
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :5]
+    return TopK(embedding.labels[best], np.take_along_axis(scores, best, axis=1))
 
 
 def tail() -> list[Trial]:
@@ -104,13 +144,20 @@ def _figures(split: Split, top: TopK) -> Figures:
     return found | {f"{name} by test labels": value for name, value in of_test.items()}
 
 
-def _watch_test_rows(model: Any, split: Split) -> None:
+def _watching_test_rows(split: Split) -> AbstractContextManager[Any]:
     """Let every epoch be measured on test rows, which training itself has no business with."""
     asked = np.random.default_rng(1).permutation(split.X_test.shape[0])[:MEASURED_ROWS]
     labels = np.flatnonzero(np.bincount(split.Y.indices, minlength=split.Y.shape[1]))
-    watched = (normalize(split.X_test[asked]), csr_matrix(split.Y_test[asked][:, labels]))
-    task = model._task
-    model._task = lambda *given, held_out: task(*given, held_out=watched)
+    X, columns = csr_matrix(normalize(split.X_test[asked])), columns_in_use(split.X)
+    if columns is not None:
+        X = columns_of(X, columns)
+    watched = (X, csr_matrix(split.Y_test[asked][:, labels]))
+    task_of = glas_model._task_of
+
+    def watching(*given: Any, **more: Any) -> Any:
+        return task_of(*given, **more | {"held_out": watched})
+
+    return mock.patch.object(glas_model, "_task_of", watching)
 
 
 def _with_labels(split: Split, n_rows: int | None) -> Split:
@@ -123,6 +170,7 @@ STUDY = Study(
     "glas",
     {
         "parts": Part(parts(), measure),
+        "sources": Part(sources(), measure_source),
         "tail": Part(tail(), measure_tail),
         "theory": Part(theory.trials(), theory.measure),
         "cost": Part(cost.TRIALS, cost.measure, own_process=True),

@@ -71,6 +71,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     '`projection="svd"`, 300': {"projection": "svd", "dim": 300},
     '`projection="random"`, 300': {"projection": "random", "dim": 300},
     '`projection="autoencoder"`, 300': {"projection": "autoencoder", "dim": 300},
+    '`preset="paper"`': {"preset": "paper"},
+    '`preset="repaired"`': {"preset": "repaired"},
 }
 ELSEWHERE = {
     "delicious": ("default", "co-occurrence", "plain complete link", "`leaf_size=32`"),

@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks import results
 from benchmarks.corpora import BY_SIZE, ROOT
 from benchmarks.render.plots import svg_pyplot
+from benchmarks.render.presets import since
 from benchmarks.render.tables import markdown
 from benchmarks.studies.lines import Measured, select
 from benchmarks.studies.tables import NOT_MEASURED, precisions
@@ -43,7 +44,10 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "tree from confusions": ("label-tree", {"affinity": "confusion"}),
     "tree as clusters come": ("label-tree", {"affinity": "centroid", "balance": 0.0}),
     "embedding": ("label-embedding", {}),
-    "embedding, in sequence": ("label-embedding", {"learning": "sequence"}),
+    "embedding, in sequence, no margin": (
+        "label-embedding",
+        {"learning": "sequence", "learning_rate": 0.5},
+    ),
     "embedding tree": ("label-embedding-tree", {"affinity": "centroid"}),
     "embedding tree, 300 dimensions": (
         "label-embedding-tree",
@@ -56,6 +60,13 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 MOST_SHOWN = 20  # points of P@1 below the best that the plot shows
 OURS = ("label-tree", "label-embedding", "label-embedding-tree", "balanced-label-tree")
+FIRST: dict[str, dict[str, Any]] = {
+    "as printed": {"preset": "paper"},
+    "repaired": {"preset": "repaired"},
+    "default": {},
+}
+FIRST_BESIDE = ("one-vs-all", "most-common")
+"""What there is without a tree or an embedding, and without learning."""
 BESIDE = ("one-vs-all", "omikuji-parabel", "omikuji-bonsai", "napkinxc-plt", "pecos-xr-linear")
 """Methods as they come, and what they are compared with: all but the first are trees, too."""
 
@@ -72,14 +83,53 @@ LIMITS = (
 """Systems that say something of the three limits: one-vs-all first, no overlap, no balance."""
 
 
+ROW_PER_LABEL = "a row for each label"
+READINGS = ("the worst pair of a row", ROW_PER_LABEL)
+"""What one label to a row may mean for rows that have several."""
+READ = "bibtex"
+"""The corpus of which training rows are held out to choose a reading."""
+
+
 def tables(lines: list[Measured]) -> dict[str, str]:
     """Return the tables of the page."""
-    lines = _with_one_vs_all(lines)
+    read = _readings(select(lines, part="readings"))
+    lines = _with_one_vs_all(select(lines, part="systems"))
     text = (
         f"{_beside_peers()}\n\nEach system, one tree each:\n\n{_systems(lines)}\n\n"
         f"The three limits, along the best child:\n\n{_limits(lines)}"
     )
-    return {"measured": text}
+    return {"first": _first(), "measured": text, "readings": read}
+
+
+def _first() -> str:
+    """Return P@1 as printed, repaired and as it comes, on the files as given."""
+    done = [line for line in results.latest(results.read_lines()) if line["status"] == results.DONE]
+    head = ["given files, P@1", *(f"{corpus}, {title}" for corpus in N_LABELS for title in FIRST)]
+    rows = []
+    for method in (*OURS, *FIRST_BESIDE):
+        cells = []
+        for corpus in N_LABELS:
+            what = {"method": method, "corpus": corpus, "split": "given", "seed": 0}
+            own = [line for line in done if what.items() <= line.items()]
+            for told in FIRST.values():
+                some = [line for line in own if line["parameters"] == told]
+                some = [line for line in some if line["date"] >= since(method, told)]
+                cells.append(f"{some[-1]['metrics']['P@1']:.2f}" if some else NOT_MEASURED)
+        rows.append([f"`{method}`", *cells])
+    return markdown(head, rows, numbers=False)
+
+
+def _readings(lines: list[Measured]) -> str:
+    """Return P@1/3/5 of each method as printed, by what it makes of rows with several labels."""
+    rows = []
+    for method in OURS:
+        cells = []
+        for reading in READINGS:
+            parameters = {"name": method, "preset": "paper"}
+            found = select(lines, corpus=READ, variant=reading, parameters=parameters)
+            cells.append(precisions(found[0].figures) if found else NOT_MEASURED)
+        rows.append([method, *cells])
+    return markdown(["P@1/3/5", *READINGS], rows, numbers=False)
 
 
 def _with_one_vs_all(lines: list[Measured]) -> list[Measured]:
@@ -198,7 +248,7 @@ def _rows(corpus: str) -> str:
 def draw(lines: list[Measured], folder: Path) -> None:
     """Draw P@1 against cost, a panel for each corpus."""
     plt = svg_pyplot()
-    lines = _with_one_vs_all(lines)
+    lines = _with_one_vs_all(select(lines, part="systems"))
     shown = [
         corpus
         for corpus in CORPORA

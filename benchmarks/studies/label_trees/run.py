@@ -141,9 +141,45 @@ def _largest_child(tree: Tree) -> float:
     return round(float(max(sizes) / tree.labels_of(0).size * len(sizes)), 2)
 
 
+def readings(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Train a method as printed, on rows as they are or on a row for each of their labels."""
+    split = source.split(trial.corpus).held_out()
+    X, Y = split.X, split.Y
+    if trial.variant == page.ROW_PER_LABEL:
+        X, Y = row_per_label(X, Y)
+    model: Any = make(random_state=trial.seed, n_threads=1, **trial.parameters)
+    model.fit(X, Y)
+    found = metrics.evaluate(split.Y_test, model.predict_topk(split.X_test, 5), ks=(1, 3, 5))
+    precision = {name: found[name] for name in ("P@1", "P@3", "P@5")}
+    yield trial, {"n_train": X.shape[0], **precision}
+
+
+def row_per_label(X: csr_matrix, Y: csr_matrix) -> tuple[csr_matrix, csr_matrix]:
+    """Return each row as often as it has labels, each time with one of them.
+
+    >>> row_per_label(csr_matrix([[5.0], [7.0]]), csr_matrix([[1, 0, 1], [0, 1, 0]]))[0].toarray()
+    array([[5.],
+           [5.],
+           [7.]])
+    """
+    rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+    one_each = (Y.data, Y.indices, np.arange(Y.nnz + 1))
+    return csr_matrix(X[rows]), csr_matrix(one_each, shape=(Y.nnz, Y.shape[1]))
+
+
 STUDY = Study(
     "label_trees",
-    {"systems": Part(trials(), measure)},
+    {
+        "systems": Part(trials(), measure),
+        "readings": Part(
+            [
+                Trial("readings", page.READ, reading, {"name": method, "preset": "paper"})
+                for method in page.OURS
+                for reading in page.READINGS
+            ],
+            readings,
+        ),
+    },
     page.PAGE,
     page.tables,
     page.draw,

@@ -22,6 +22,13 @@ def smce(penalty: float = 10.0, n_candidates: int = 50) -> Clusterer:
     ).fit_predict(X)
 
 
+def printed(penalty: float | None = None) -> Clusterer:
+    """SMCE as printed: each point chooses among all others."""
+    return lambda X, k, seed: SMCE(
+        k, preset="paper", penalty=penalty, random_state=seed
+    ).fit_predict(X)
+
+
 def k_means(X: NDArray[np.float64], k: int, seed: int) -> NDArray[np.integer]:
     return KMeans(k, n_init=10, random_state=seed).fit_predict(X)
 
@@ -65,11 +72,15 @@ def least_squares_subspace(X: NDArray[np.float64], k: int, seed: int) -> NDArray
     return _spectral(np.abs(C) + np.abs(C).T, k, seed)
 
 
+LONG = "SMCE, all points, λ = 400"
+"""For shapes of a few hundred points only."""
 CLUSTERERS: dict[str, Clusterer] = {
     "SMCE": smce(),
     "SMCE, λ = 100": smce(100.0),
     "SMCE, λ = 1": smce(1.0),
     "SMCE, 20 candidates": smce(n_candidates=20),
+    "SMCE, all points (`paper`)": printed(),
+    LONG: printed(400.0),
     "k-means": k_means,
     "spectral, 5-NN graph": nearest(5),
     "spectral, 10-NN graph": nearest(10),

@@ -74,6 +74,43 @@ def test_a_model_is_asked_with_each_beam_and_the_trial_itself_comes_last() -> No
     assert all(figures["P@1"] > 60 for _, figures in found)
 
 
+def test_a_trial_of_glas_watches_test_rows_at_every_epoch() -> None:
+    pytest.importorskip("torch")
+    part = find("glas").parts["parts"]
+    [(_, figures)] = part.measure(part.trials[0], Planted(quick=True))
+    assert len(figures["train_curve"]) == len(figures["test_curve"]) > 0
+    assert figures["test_curve"][-1] == pytest.approx(figures["test"]["P@1"], abs=2.0)
+
+
+def test_the_linear_map_of_glas_is_asked_alone() -> None:
+    pytest.importorskip("torch")
+    from benchmarks.studies.glas.page import MAP_ALONE
+
+    part = find("glas").parts["sources"]
+    of = {trial.variant: trial for trial in part.trials if trial.seed == 0}
+    found = {
+        name: next(iter(part.measure(of[name], Planted(quick=True))))[1]["test"]
+        for name in (MAP_ALONE, "the default")
+    }
+    assert found[MAP_ALONE]["P@1"] > 60.0
+    assert found[MAP_ALONE] != found["the default"]
+
+
+def test_peers_stand_beside_glas_by_psp_and_their_runs_have_no_psp_of_test_labels() -> None:
+    from benchmarks.studies.glas import page
+
+    figures = dict.fromkeys(("P@1", "P@5", "PSP@1", "PSP@3", "PSP@5"), 1.0)
+    of_test = {f"PSP@{k} by test labels": 2.0 for k in (1, 3, 5)}
+    line = lines.Measured("tail", "bibtex", "GLaS", figures={"test": figures | of_test})
+    rows = page.tables([line])["tail"].splitlines()
+    [own] = [row for row in rows if row.startswith("| bibtex | GLaS |")]
+    assert own.endswith("| 1.00 | 1.00 | 2.00 | 2.00 | 2.00 |")
+    for peer in ("PECOS XR-Linear", "omikuji (Parabel)"):
+        [row] = [row for row in rows if row.startswith(f"| bibtex | {peer} |")]
+        assert row.endswith("| – | – | – |")
+        assert row.count("–") == 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "part"),
