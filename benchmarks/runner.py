@@ -229,13 +229,20 @@ def _tail(log: Path, n_chars: int = 600) -> str:
 
 
 def _commit() -> str:
+    """Return the commit that is measured, with ``-dirty`` where code differs from it.
+
+    Lines and pages change with every run, and measure nothing.
+    """
     git = shutil.which("git")
     if git is None:
         return ""
-    asked = subprocess.run(
-        [git, "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
-    )
-    return asked.stdout.strip()
+
+    def ask(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([git, *words], cwd=ROOT, capture_output=True, text=True)
+
+    commit = ask("describe", "--always").stdout.strip()
+    changed = ask("diff", "--quiet", "HEAD", "--", "src", "benchmarks", ":!benchmarks/results")
+    return f"{commit}-dirty" if commit and changed.returncode else commit
 
 
 def _rounded(value: Any) -> Any:

@@ -48,6 +48,7 @@ def earlier(corpus: str) -> list[Row]:
             if line["corpus"] != corpus:
                 continue
             columns = {name: name for name in ACCURACY} | cost
-            figures = {name: Figure(float(line[column])) for name, column in columns.items()}
+            told = {name: line[column] for name, column in columns.items() if line[column]}
+            figures = {name: Figure(float(text)) for name, text in told.items()}
             rows.append(Row(line["method"], "earlier", figures, line["note"]))
     return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.render.presets import (
     FIGURES,
     NO_PAPER,
+    NO_REPAIR,
     NOT_RUN,
     ONE_RUN,
     PROGRAM,
@@ -28,8 +29,16 @@ def test_every_method_has_a_line_for_each_corpus_and_every_empty_cell_a_note() -
                 assert not cell.startswith("–") or cell[2:].startswith("[") or "/" in cell
 
 
+def test_a_cell_without_a_repaired_preset_says_why() -> None:
+    table = presets_table([])
+    notes = dict(note.split("] ", 1) for note in table.splitlines()[-1].split("<br>"))
+    for method, why in (("most-common", NO_PAPER), ("glas", NO_REPAIR)):
+        mark = cells(table, method, "bibtex")[2].removeprefix("– ").removesuffix("]")
+        assert notes[mark] == f"{why}."
+
+
 def test_ten_splits_are_taken_before_one_run_which_is_marked() -> None:
-    paper = {"parameters": {"preset": "paper"}, "date": "2026-11-18T00:00:00Z"}
+    paper = {"parameters": {"preset": "paper"}, "date": "2027-01-01T00:00:00Z"}
     lines = [a_line("glas", 50.0, **paper), a_line("glas", 61.0)]
     lines += [a_line("glas", 60.0 + at, split=f"random-{at}") for at in range(10)]
     table = presets_table(lines)
