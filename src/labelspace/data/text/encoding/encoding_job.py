@@ -22,8 +22,8 @@ from labelspace.data.text.encoding.text_encoder import TextEncoder, unit_rows
 from labelspace.data.text.encoding.vector_cache import VectorCache, cache_for
 from labelspace.errors import DataError
 
-BATCH = 64  # texts that an encoder is given at a time, at least
-BATCHES = 4  # for each thread: few, since encoders gain by texts that they have together
+BATCH = 128  # texts that an encoder is given at a time, at least, if there are as many
+FEWEST = 64  # texts beside which a few are encoded where they are a part of many
 FEWEST_KEPT = 64  # fewer are encoded again in less time than it takes to look them up
 
 
@@ -162,16 +162,17 @@ class EncodingJob:
 
         if not encoder.is_threaded:
             return encode(texts)
-        if self._is_long and len(texts) < BATCH:
+        if self._is_long and len(texts) < FEWEST:
             # A few texts alone may go another way, with other last bits, than among many.
-            company = [*texts, *islice(cycle(texts), BATCH - len(texts))]
+            company = [*texts, *islice(cycle(texts), FEWEST - len(texts))]
             with threads.limit(1):
                 return encode(company)[: len(texts)]
-        if n_threads == 1 or len(texts) < 2 * BATCH:
-            with threads.limit(1):
-                return encode(texts)
-        n_batches = min(BATCHES * n_threads, len(texts) // BATCH)
+        # The same batches on any number of threads: some BLAS round by a row's place in a product.
+        n_batches = max(len(texts) // BATCH, 1)
         cuts = [len(texts) * at // n_batches for at in range(n_batches + 1)]
         batches = [texts[first:end] for first, end in pairwise(cuts)]
-        with threads.limit(1), ThreadPoolExecutor(n_threads) as pool:
-            return np.concatenate(list(pool.map(encode, batches)))
+        with threads.limit(1):
+            if n_threads == 1 or n_batches == 1:
+                return np.concatenate([encode(batch) for batch in batches])
+            with ThreadPoolExecutor(n_threads) as pool:
+                return np.concatenate(list(pool.map(encode, batches)))
