@@ -156,7 +156,7 @@ class DXMLSettings(Settings):
 
     Examples
     --------
-    >>> shapes = CorpusShape(50_000, 300, 200), CorpusShape(5_000, 300, 200)
+    >>> shapes = CorpusShape(5_000, 300, 30_000), CorpusShape(5_000, 300, 200)
     >>> [DXMLSettings.for_corpus("paper", shape).dim for shape in shapes]
     [300, 100]
     """
