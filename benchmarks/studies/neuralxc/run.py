@@ -7,7 +7,7 @@
 encoders are shown. One network is trained for each, on bibtex and on 4,000 rows of delicious; with
 and without the reconstructions, three seeds are.
 
-``repairs``: what makes the report's program learn bibtex, one change at a time.
+``repairs``: what makes the report's program learn, one change at a time, on bibtex and delicious.
 
 ``map``: the default's linear map by itself.
 
@@ -79,7 +79,11 @@ def measure_parts(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures
 
 def repairs() -> list[Trial]:
     """Return the changes, each by itself."""
-    return [Trial("repairs", "bibtex", name, told) for name, told in page.REPAIRS.items()]
+    return [
+        Trial("repairs", corpus, name, page.REPAIRS[name])
+        for corpus, names in page.REPAIR_CORPORA.items()
+        for name in names
+    ]
 
 
 def measure_repairs(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
@@ -151,6 +155,7 @@ def _measured(
 
 
 def _rows(split: Split, n_rows: int | None) -> Split:
+    """Return rows in an order drawn once for all, so that the first ones are a sample."""
     X, Y, X_test, Y_test = split
     kept = np.random.default_rng(0).permutation(X.shape[0])[:n_rows]
     asked = np.random.default_rng(1).permutation(X_test.shape[0])

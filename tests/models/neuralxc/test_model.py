@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix
 
 import labelspace
 from labelspace import metrics, models
+from labelspace.errors import UsageError
 from labelspace.tagger import Tagger
 from tests.models.neuralxc.logits import logits
 from tests.planted import planted_corpus
@@ -52,6 +53,15 @@ def test_the_programs_networks_read_rows_as_they_are_and_learn_on(corpus):
     before = model.score(more, labels)
     model.partial_fit(*planted_corpus(100, seed=2))
     assert model.score(more, labels) > before - 0.1
+
+
+@pytest.mark.parametrize("settings", [{"dropout": 0.3}, {"networks": "dense"}])
+def test_what_dense_networks_do_not_read_is_refused_before_anything_is_learned(corpus, settings):
+    preset = "best" if "networks" in settings else "paper"
+    model = NeuralXC(preset=preset, settings=settings)
+    with pytest.raises(UsageError, match="is for sparse networks"):
+        model.fit(*corpus)
+    assert not hasattr(model, "settings_")
 
 
 def test_scores_are_probabilities_of_the_decoders_outputs(corpus):

@@ -1,8 +1,9 @@
 """The networks of the report's program, trained as it trains them.
 
-Dense rows go in, and every column comes out. With d_x features and d_y labels,
+Dense rows go in, and every column comes out. With d_x features, d_y labels, and decoders that end
+in a sigmoid,
 
-    L = α/d_x ‖σ(ψ_i(φ_i(x))) − x‖² + β/d_y ‖σ(ψ_o(φ_o(y))) − y‖² + 1/d_y BCE(σ(ψ_o(f(φ_i(x)))), y)
+    L(x, y) = α/d_x ‖ψ_i(φ_i(x)) − x‖² + β/d_y ‖ψ_o(φ_o(y)) − y‖² + 1/d_y BCE(ψ_o(f(φ_i(x))), y)
 
 with α = β = 0.01: errors are *means* over columns (``mse_loss``, ``binary_cross_entropy``), which
 makes gradients small against the L2 term that Adam is told of. ``errors="sum"`` takes sums over

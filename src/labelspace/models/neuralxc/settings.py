@@ -16,6 +16,7 @@ from labelspace.deep.autoencoder.settings import (
     VERY_FEW_ROWS,
     AutoencoderSettings,
 )
+from labelspace.errors import UsageError
 from labelspace.parameters import FLAG, CorpusShape, Rules, Span, Tunable, one_of, whole
 
 if TYPE_CHECKING:
@@ -23,16 +24,21 @@ if TYPE_CHECKING:
 
 Chosen = TypeVar("Chosen", bound="NeuralXCSettings")
 
-_PAPER: dict[str, Any] = {
-    "networks": "dense",
-    "errors": "mean",
-    "label_priors": False,
-    "normalize": False,
+# What the program's networks are by themselves: they read no other value.
+_DENSE: dict[str, Any] = {
+    "activation": "relu",
     "code": "tanh",
     "cosine": 0.0,
     "keep_features": 1.0,
     "keep_labels": 1.0,
     "dropout": 0.0,
+}
+_PAPER: dict[str, Any] = {
+    **_DENSE,
+    "networks": "dense",
+    "errors": "mean",
+    "label_priors": False,
+    "normalize": False,
     "alpha": 0.01,
     "beta": 0.01,
     "n_epochs": 10,
@@ -40,8 +46,9 @@ _PAPER: dict[str, Any] = {
     "weight_decay": 1e-4,
     "storage": "float32",
 }
-# Outputs that begin at how frequent labels are make the program learn; without the L2 term, which
-# is large against gradients of means over columns, it learns more.
+# Neither is enough by itself. Outputs that begin at how frequent labels are make bibtex learn, and
+# delicious worse; delicious gains by leaving out the L2 term, which is large against gradients of
+# means over columns, and bibtex gains nothing by that alone.
 _REPAIRED: dict[str, Any] = {"label_priors": True, "weight_decay": 0.0}
 
 # Hidden widths and the code of label sets, by the number of labels: bibtex, delicious, mediamill,
@@ -75,7 +82,10 @@ class NeuralXCSettings(AutoencoderSettings):
     networks : {"sparse", "dense"}
         Networks that read and make samples of columns, or the program's own, which read and make
         all of them, with steps that do not get smaller and Adam that has ``weight_decay`` in its
-        gradients: sparse (dense).
+        gradients: sparse (dense). Dense ones have ReLU (LeakyReLU in ψ_i and φ_o), tanh at the end
+        of φ_o and f and sigmoids at the end of both decoders, and are shown all of a row: other
+        values of ``activation``, ``code``, ``cosine``, ``keep_features``, ``keep_labels`` and
+        ``dropout`` are refused with them.
     errors : {"sum", "mean"}
         With dense networks: whether errors are sums over columns or means: sum (mean).
     label_priors : bool
@@ -89,7 +99,9 @@ class NeuralXCSettings(AutoencoderSettings):
     ``learning_rate`` 0.0003, on mediamill 0.001, and ``weight_decay`` 0.0001; nothing is dropped;
     codes of label sets go through tanh; and widths are the program's for the corpora of the report,
     else 6·√features and 2.5·√labels for codes, the geometric mean of those and the number of
-    columns for the one hidden layer, and the mean of both codes for that of the regressor.
+    columns for the one hidden layer, and the mean of both codes for that of the regressor. On
+    eurlex, the program also has batch normalisation in φ_i and a ReLU instead of the sigmoid at the
+    end of ψ_i; "paper" has neither.
 
     Examples
     --------
@@ -124,6 +136,18 @@ class NeuralXCSettings(AutoencoderSettings):
         "learning_rate": Span(3e-4, 1e-2),
         "linear_dim": (0, 512),
     }
+
+    def refuse_unread(self) -> None:
+        """Raise if dense networks are told what they do not read."""
+        if self.networks != "dense":
+            return
+        for name, value in _DENSE.items():
+            if (told := getattr(self, name)) != value:
+                raise UsageError(
+                    f"{name}={told!r} is for sparse networks; the report's own, of "
+                    f"preset='paper' and 'repaired', have {name}={value!r} and nothing else: leave "
+                    "it out with these presets, or give networks='sparse'."
+                )
 
     @classmethod
     def for_corpus(cls: type[Chosen], preset: str, shape: CorpusShape) -> Chosen:
