@@ -38,14 +38,14 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "as it is, but one network": [ONE],
     "non-linearity": [ONE | {"activation": "linear"}],
     "label vectors": [ONE | {"targets": kind} for kind in ("random", "svd", "neighbors")],
-    "the paper": [PAPER],
-    "the paper without the non-linearity": [PAPER | {"activation": "linear"}],
-    "the paper, label vectors": [PAPER | {"targets": kind} for kind in ("random", "svd")],
+    "the paper, scaled": [PAPER],
+    "the paper, scaled, without the non-linearity": [PAPER | {"activation": "linear"}],
+    "the paper, scaled, label vectors": [PAPER | {"targets": kind} for kind in ("random", "svd")],
     "loss": [ONE | {"loss": kind} for kind in ("smooth-l1", "contrastive", "triplet")],
     "labels stay where they are": [ONE | {"label_weight": 0.0}],
     "edges": [ONE | {"edges": kind} for kind in ("binary", "pmi")],
     "plain counts": [ONE | {"voting": "counts"}],
-    "the paper, four times as long": [PAPER | {"n_epochs": 160}],
+    "the paper, scaled, four times as long": [PAPER | {"n_epochs": 160}],
 }
 
 
@@ -60,7 +60,15 @@ FIRST_PARTS: dict[str, dict[str, Any]] = {
     "one network, labels that do not learn along": ONE | {"label_weight": 0.0},
     "one network, plain counts": ONE | {"voting": "counts"},
 }
-"""Of the study, which has the given files of bibtex, and fewer rows of delicious."""
+"""On the given files: of bibtex from ``parts``, of delicious from ``whole``."""
+
+SCALING: dict[str, dict[str, Any]] = {
+    'as printed, `preset="paper"`': PAPER,
+    "label vectors centred and of length one: `unit_labels=True`": PAPER | {"unit_labels": True},
+    "rows of length one: `normalize=True`": PAPER | {"normalize": True},
+    "both": PAPER | {"unit_labels": True, "normalize": True},
+}
+"""The paper's preset, and the same with label vectors or rows of length one."""
 
 
 def tables(lines: list[Measured]) -> dict[str, str]:
@@ -68,7 +76,8 @@ def tables(lines: list[Measured]) -> dict[str, str]:
     parts = select(lines, part="parts")
     runs = [line for line in latest(read_lines()) if line["status"] == DONE]
     return {
-        "first": _first(parts, runs),
+        "first": _first(lines, runs),
+        "scaling": _scaling(select(lines, part="scaling")),
         "parts": _choices(parts),
         "placed": _placed(parts),
         "clusters": _clusters(parts),
@@ -82,7 +91,7 @@ def tables(lines: list[Measured]) -> dict[str, str]:
     }
 
 
-def _first(parts: list[Measured], runs: list[Line]) -> str:
+def _first(lines: list[Measured], runs: list[Line]) -> str:
     printed = {one.corpus: one.figures for one in published() if one.ours == "dxml"}
     rows = [["the paper's figure, ten random splits", *(_one(printed[name]) for name in CORPORA)]]
     for title, parameters in FIRST.items():
@@ -93,9 +102,20 @@ def _first(parts: list[Measured], runs: list[Line]) -> str:
             cells.append(_one(found[-1]["metrics"]) if found else NOT_MEASURED)
         rows.append([title, *cells])
     for title, parameters in FIRST_PARTS.items():
-        own = select(parts, corpus="bibtex", parameters=parameters)
-        rows.append([f"{title}, {len(own)} seeds", _three(own), NOT_MEASURED])
+        own = [
+            select(lines, part=part, corpus=corpus, parameters=parameters)
+            for part, corpus in (("parts", "bibtex"), ("whole", "delicious"))
+        ]
+        rows.append([title, *map(_three, own)])
     return of_variants(["P@1 / P@3 / P@5", *CORPORA], rows)
+
+
+def _scaling(lines: list[Measured]) -> str:
+    rows = []
+    for title, parameters in SCALING.items():
+        own = [select(lines, corpus=name, parameters=parameters) for name in CORPORA]
+        rows.append([title, *map(_three, own)])
+    return of_variants(["P@1 / P@3 / P@5, given files", *CORPORA], rows)
 
 
 def _one(figures: Mapping[str, float]) -> str:
@@ -148,7 +168,7 @@ def _neighbors(lines: list[Measured]) -> str:
 def _plain(lines: list[Measured]) -> Iterator[tuple[str, str, list[Measured]]]:
     """Give the trials without a change: corpus, title, lines."""
     for corpus in CORPORA:
-        for title, parameters in (("one network", ONE), ("the paper", PAPER)):
+        for title, parameters in (("one network", ONE), ("the paper, scaled", PAPER)):
             if found := select(lines, corpus=corpus, parameters=parameters):
                 yield corpus, title, found
 
@@ -175,7 +195,7 @@ def draw(lines: list[Measured], folder: Path) -> None:
         above, below = panels[:, column]
         for title, parameters, color in (
             ("one network", ONE, "tab:blue"),
-            ("the paper", PAPER, "tab:orange"),
+            ("the paper, scaled", PAPER, "tab:orange"),
         ):
             for name, change, style in (
                 ("", {}, "o-"),

@@ -28,8 +28,7 @@ def test_best_depends_on_the_number_of_rows():
 # V y / nnz(y) with V as DeepWalk gives it (Algorithm 1), one partition looked into (Algorithm 2),
 # 256 or 512 hidden units, ReLU, dropout after the last linear layer, an l2 layer at the end, 100
 # or 300 dimensions, momentum 0.9, weight decay 0.0005, a fixed rate of 0.015, k by cross-
-# validation (4.1). The paper does not say the share of dropout, T, the batch, DeepWalk's settings
-# and m.
+# validation (4.1).
 PUBLISHED = {
     "edges": "binary",
     "targets": "deepwalk",
@@ -47,8 +46,20 @@ PUBLISHED = {
     "n_probes": 1,
     "n_neighbors": None,
     "voting": "counts",
+}
+# What the paper does not say: the share of dropout, the batch, DeepWalk's settings, how numbers are
+# kept, and whether rows are scaled, of which section 4.1 is silent; T and m are further below.
+OURS = {
+    "dropout": 0.5,
+    "batch_size": 128,
+    "n_walks": 10,
+    "walk_length": 40,
+    "window": 5,
+    "storage": "int8",
     "normalize": False,
 }
+# Settings of other losses and votes, which are of no effect in the paper.
+IDLE = {"gamma", "margin", "vote_gamma", "label_votes"}
 
 
 # Rows, features and labels of the paper's Table 1, which calls the first three small.
@@ -65,15 +76,24 @@ TABLE_1 = {
 @pytest.mark.parametrize("corpus", TABLE_1)
 def test_the_paper_is_the_publication_value_by_value(corpus):
     chosen = resolved(CorpusShape(*TABLE_1[corpus]), "paper")
-    assert PUBLISHED.items() <= vars(chosen).items()
+    assert (PUBLISHED | OURS).items() <= vars(chosen).items()
     small = corpus in ("bibtex", "delicious", "mediamill")
     assert chosen.widths == ((256, 100) if small else (512, 300))
-    assert chosen.dropout > 0
+    elsewhere = {"hidden", "dim", "n_epochs", "n_clusters"}
+    assert vars(chosen).keys() == PUBLISHED.keys() | OURS | IDLE | elsewhere
 
 
-def test_the_paper_has_as_many_clusters_as_ensembles_of_its_time():
-    shapes = [CorpusShape(n, 500, 983) for n in (4_880, 12_920, 60_000)]
-    assert [resolved(shape, "paper").n_clusters for shape in shapes] == [1, 2, 10]
+def test_the_paper_has_the_clusters_that_its_times_of_asking_suggest():
+    """Table 6: seconds a row grow as all rows do up to 14,146, as half of them on mediamill."""
+    found = {name: resolved(CorpusShape(*shape), "paper") for name, shape in TABLE_1.items()}
+    assert {name: told.n_clusters for name, told in found.items()} == {
+        "bibtex": 1,
+        "delicious": 1,
+        "mediamill": 2,
+        "wiki10-31k": 1,
+        "delicious-200k": 13,
+        "amazon-670k": 32,
+    }
 
 
 def test_the_paper_learns_longer_where_there_are_few_labels():

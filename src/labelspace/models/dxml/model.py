@@ -52,13 +52,16 @@ _TURNED = ("n_learners", "dim", "hidden", "n_epochs", "n_probes", "n_neighbors",
 class DXML(VotingRanker):
     """Votes of nearest training rows, where a network puts rows near their labels.
 
+    The default is not the paper's method: targets stand against those of other rows, labels learn
+    along and vote, nearer rows count more, and several networks vote together.
     Learning needs torch (``pip install 'labelspace[deep]'``); prediction does not. Parameters that
     are None take the value of the preset; :class:`DXMLSettings` has these and all others.
 
     Parameters
     ----------
     preset : {"best", "paper"}, default="best"
-        "best" is what measures best; "paper" has the setting of the paper.
+        "best" is what measures best; "paper" has the setting of the paper, and ours where it says
+        nothing.
     hierarchy : str or sparse matrix, optional
         A label graph that is known, instead of the one that the rows show: a file of
         ``parent<TAB>child`` lines with names (or numbers) of labels, or a matrix of edges. A
