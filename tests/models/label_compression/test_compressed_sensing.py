@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.linalg import hadamard
@@ -72,6 +74,23 @@ def test_fit_is_that_of_least_squares(decoder: str) -> None:
     for code, labels, scores in zip(codes, top.labels, top.scores, strict=True):
         best = np.linalg.lstsq(A[:, labels], code, rcond=None)[0]
         assert np.allclose(scores, best, atol=1e-2)
+
+
+@each_decoder
+def test_the_labels_are_those_of_all_sets_that_fit_best(decoder: str) -> None:
+    """Every pair of 20 labels is tried; codes are sums that the regression has missed by some."""
+    Y = planted_sets(30, 20, 2)
+    sums = draw_sums(20, 14, seed=0)
+    A = hadamard(32)[sums][:, :20] / np.sqrt(14)
+    noise = 0.1 * np.random.default_rng(1).normal(size=(30, 14))
+    codes = (Y.toarray() @ A.T + noise).astype(np.float32)
+    pairs = [list(pair) for pair in combinations(range(20), 2)]
+    for code, labels in zip(codes, decode(codes, sums, 20, 2, decoder).labels, strict=True):
+        off = [
+            np.linalg.norm(A[:, pair] @ np.linalg.lstsq(A[:, pair], code, rcond=None)[0] - code)
+            for pair in pairs
+        ]
+        assert set(labels) == set(pairs[int(np.argmin(off))])
 
 
 @each_decoder

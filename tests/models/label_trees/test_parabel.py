@@ -94,7 +94,8 @@ def test_it_finds_each_planted_label() -> None:
 
 
 def test_paper_has_the_values_of_the_program() -> None:
-    # Prabhu et al. (2018), the defaults of their program: -t 3 -c 1.0 -m 100 -tcl 0.1 -tce 0 -n 20.
+    # Prabhu et al. (2018), the defaults of their program, as the section "Usage" of its page has
+    # them: -t 3 -c 1.0 -m 100 -tcl 0.1 -tce 0 -n 20, and -B 10 to ask.
     X, Y = planted_corpus(100)
     X.data[:] = 1.0
     model = Parabel(preset="paper", random_state=0).fit(X, Y)

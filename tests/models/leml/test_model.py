@@ -46,7 +46,8 @@ def test_scores_are_products_of_row_and_label() -> None:
 
 
 def test_paper_has_rank_and_rounds_of_the_publication() -> None:
-    # Yu, Jain, Kar and Dhillon (2014), of which only the abstract could be opened.
+    # Yu, Jain, Kar and Dhillon (2014), of which only the abstract could be opened, and of the
+    # program only its list of parameters: no section can be named for what is recalled.
     chosen = LEMLSettings.for_corpus("paper", CorpusShape(12920, 500, 983))
     assert vars(chosen) == {
         "loss": "squared",

@@ -72,8 +72,8 @@ def test_a_row_without_features_gets_the_frequent_labels() -> None:
 
 
 def test_paper_takes_more_turns_and_features() -> None:
-    # Xu, Tao and Xu (2016): the abstract has a sparse part beside one of low rank, and no values.
-    # All of these are ours, and the page says so.
+    # Xu, Tao and Xu (2016), of which only the abstract could be opened: it has a sparse part beside
+    # one of low rank, and no values. All of these are ours, and the page says so.
     chosen = RobustXMLSettings.for_corpus("paper", CorpusShape(12920, 500, 983))
     assert vars(chosen) == {
         "dim": 500,

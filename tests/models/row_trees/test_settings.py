@@ -9,8 +9,9 @@ DELICIOUS = CorpusShape(12920, 500, 983)
 
 
 def test_paper_has_the_values_of_fastxml() -> None:
-    # Prabhu and Varma (2014): the defaults of their program. The three last are ours: how long
-    # hyperplanes are learned.
+    # Prabhu and Varma (2014): the defaults of their program, as the section "Usage" of its page
+    # has them (-t 50 -c 1.0 -m 10 -l 100), and its published source, which leaves rows as they
+    # come and takes all rows of a node. The three last are ours: how long hyperplanes are learned.
     chosen = FastXMLSettings.for_corpus("paper", DELICIOUS)
     assert (chosen.n_trees, chosen.C, chosen.leaf_size, chosen.leaf_labels) == (50, 1.0, 10, 100)
     assert (chosen.idf, chosen.normalize) == (False, False)  # rows as they come
@@ -19,7 +20,9 @@ def test_paper_has_the_values_of_fastxml() -> None:
 
 
 def test_paper_has_the_values_of_pfastrexml() -> None:
-    # Jain, Prabhu and Varma (2016): the defaults of their program, those of FastXML and A, B, α, γ.
+    # Jain, Prabhu and Varma (2016), whose text could not be opened: the defaults of their program,
+    # as the section "Usage" of its page has them (-t 50 -c 1.0 -m 10 -l 100 -g 30 -n 1000; A and B
+    # as for most corpora; -a 0.8 for figures by propensity, and 0.9 for others), and its source.
     chosen = PfastreXMLSettings.for_corpus("paper", DELICIOUS)
     assert (chosen.n_trees, chosen.C, chosen.leaf_size, chosen.leaf_labels) == (50, 1.0, 10, 100)
     assert (chosen.A, chosen.B, chosen.alpha, chosen.gamma) == (0.55, 1.5, 0.8, 30.0)
@@ -31,7 +34,8 @@ def test_paper_has_the_values_of_pfastrexml() -> None:
 
 
 def test_paper_has_one_division_of_the_rows_for_lpsr() -> None:
-    # Weston, Makadia and Yee (2013), which could not be opened; the plan is recalled.
+    # Weston, Makadia and Yee (2013), whose text could not be opened: one partition, weighted by the
+    # scorer's precision, and labels by count are recalled, and no section is known to us.
     chosen = LPSRSettings.for_corpus("paper", DELICIOUS)
     assert vars(chosen) == {
         "n_trees": 1,  # one partition, labels chosen for each part

@@ -69,7 +69,8 @@ def test_paper_has_the_values_of_the_program_of_ppd_sparse() -> None:
 
 
 def test_paper_has_the_values_of_the_program_of_proxml() -> None:
-    # Babbar and Schölkopf (2019), xmc-aalto/proxml.
+    # Babbar and Schölkopf (2019), their program and no section of the text: xmc-aalto/proxml has
+    # C = 1, and its TfIdfCalculator scales rows to length one.
     assert vars(ProXMLSettings.for_corpus("paper", BIBTEX)) == {
         "C": 1.0,
         "rarity": 0.0,  # rows of all labels count alike

@@ -22,7 +22,8 @@ def test_paper_learns_as_well_in_more_steps() -> None:
 
 
 def test_paper_has_the_values_of_the_publication() -> None:
-    # Weston, Bengio and Usunier (2011), which could not be opened: the algorithm is recalled.
+    # Weston, Bengio and Usunier (2011), whose text could not be opened: the loss and the plain
+    # steps are recalled, and no section is known to us.
     chosen = WSABIESettings.for_corpus("paper", CorpusShape(12920, 500, 983))
     assert vars(chosen) == {
         "adaptive": False,  # plain steps of WARP

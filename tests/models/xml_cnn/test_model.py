@@ -111,7 +111,8 @@ def test_what_cannot_be_read_is_an_error() -> None:
 
 
 def test_paper_has_the_sizes_of_the_publication() -> None:
-    # Liu, Chang, Wu and Yang (2017), which could not be opened: sizes are recalled.
+    # Liu, Chang, Wu and Yang (2017), whose text could not be opened: sizes are recalled, and no
+    # section is known to us.
     paper = XMLCNNSettings.for_corpus("paper", CorpusShape(1000, 500, 3000))
     assert vars(paper) == {
         "max_words": 500,

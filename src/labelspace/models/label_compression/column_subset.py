@@ -35,6 +35,8 @@ _SOME_LABELS = 16_384
 class MLCSSP(LinearlyDecoded):
     """Multi-label classification by column subset selection: some labels speak for all.
 
+    The default learns all labels where these are 300 or fewer, so that none has to be decoded.
+
     Parameters
     ----------
     preset : {"best", "paper"}, default="best"

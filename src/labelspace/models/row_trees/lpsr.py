@@ -41,6 +41,9 @@ _RANKED, _LEAST_WEIGHT = 5, 0.2
 class LPSR(LabelRanker):
     """Parts of rows keep the labels that matter there, a scorer of labels ranks them.
 
+    The default is not quite the paper's method: labels come from three divisions of the rows, put
+    together, instead of one.
+
     Parameters that are None take the value of the preset; the values of "best" are given first,
     those of "paper" in brackets.
 

@@ -40,6 +40,9 @@ _LOWEST = -80.0  # the logarithm of what trees have not seen at all; e^_LOWEST i
 class PfastreXML(FastXML):
     """Trees of rows with gains by propensity, ranked again by label centroids.
 
+    The default is not quite the paper's method: splits are by nDCG, centroids have length one, and
+    what the trees count against the centroids is chosen on rows held out.
+
     Parameters that are None take the value of the preset; the values of "best" are given first,
     those of "paper" in brackets.
 

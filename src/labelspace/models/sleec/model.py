@@ -35,6 +35,9 @@ _TURNED = ("n_learners", "part_size", "dim", "graph_neighbors", "C", "n_neighbor
 class SLEEC(VotingRanker):
     """Votes of nearest training rows where regression has them, in local embeddings of label sets.
 
+    The default is not quite the paper's method: nearer rows count more, and corpora of up to
+    100,000 rows are one part with one learner.
+
     Parameters that are None take the value of the preset; the values of "best" are given first,
     those of "paper" in brackets.
 

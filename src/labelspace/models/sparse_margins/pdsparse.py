@@ -39,6 +39,9 @@ _TURNED = ("loss", "C", "shrink")
 class PDSparse(SparseClassifiers):
     """Linear classifiers of all labels together: a margin between a row's labels and all others.
 
+    The default is not the paper's method but has another loss: squares, and a threshold of each
+    row's own in place of the worst pair. ``preset="paper"`` has the authors' problem.
+
     Parameters that are None take the value of the preset; the values of "best" are given first,
     those of "paper" in brackets.
 

@@ -33,6 +33,8 @@ _TURNED = ("C", "rarity", "tol")
 class ProXML(SparseClassifiers):
     """A linear classifier per label with squared hinge loss and an L1 penalty, by proximal steps.
 
+    The default is not quite the paper's method: rows of rare labels count more (``rarity``).
+
     Parameters that are None take the value of the preset; the values of "best" are given first,
     those of "paper" in brackets.
 

@@ -38,6 +38,9 @@ _MORE_EPOCHS, _GENTLY = 5, 0.5
 class WSABIE(LabelRanker):
     """Rows and labels in one space, by the WARP loss.
 
+    The default is not quite the paper's method: it moves by AdaGrad, and all rows have a constant
+    feature. ``preset="paper"`` has neither.
+
     Parameters that are None take the value of the preset; the values of "best" are given first,
     those of "paper" in brackets.
 

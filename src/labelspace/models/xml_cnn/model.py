@@ -43,12 +43,15 @@ _BLOCK = 128
 
 
 class XMLCNN(LabelRanker):
-    """A network of convolutions over the words of a row, in their order.
+    """A network of convolutions over the words of a row, in their order, and of their bag.
+
+    The default is not the paper's method: beside the convolutions the bag of a row's words counts,
+    and word vectors begin by the labels that words come with. ``preset="paper"`` has neither.
 
     Learning needs torch (``pip install 'labelspace[deep]'``); prediction does not. A ``Tagger``
     gives it the words of texts in their order (``labelspace.data.WordSequences``). Parameters that
     are None take the value of the preset; the values of "best" are given first, those of "paper" in
-    brackets. With "best" the bag of a row's words counts beside their order.
+    brackets.
 
     Parameters
     ----------
