@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,15 +20,35 @@ KS = (1, 2, 3, 4, 5)
 BESIDE = ("hierarchicalxc", "label-tree", "one-vs-all", "omikuji-parabel", "napkinxc-plt")
 """Methods of the common benchmarks that are shown: trees of labels, and no tree."""
 
-
 SMALL = ("bibtex", "delicious")
 REPORTED = 4.10  # P@5 on bibtex
-FIRST: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ('`preset="paper"`', {"preset": "paper"}, SINCE["hierarchicalxc"]),
-    ('`preset="repaired"`', {"preset": "repaired"}, SINCE["hierarchicalxc"]),
-    ("the default", {}, ""),
+Run = tuple[str, str, dict[str, Any], str]
+"""Title, method, parameters, and since when runs are of that."""
+MOST_COMMON: Run = ("most common labels", "most-common", {}, "")
+RUNS: tuple[Run, ...] = (
+    (
+        'as printed, the rest inferred: `preset="paper"`',
+        "hierarchicalxc",
+        {"preset": "paper"},
+        SINCE["hierarchicalxc"],
+    ),
+    ('`preset="repaired"`', "hierarchicalxc", {"preset": "repaired"}, SINCE["hierarchicalxc"]),
+    ("the default", "hierarchicalxc", {}, ""),
 )
-"""Titles, parameters, and since when runs are of that."""
+
+REPAIRED_WITH_FEATURES = '`preset="repaired"`, features'
+REPAIRED_AND_WEIGHED = '`preset="repaired"`, all paths weighed'
+NO_TREE = "no tree: `leaf_size=1000`"
+WITH_CODES = '`projection="autoencoder"`, 300'
+ADDED_PARTS = (REPAIRED_WITH_FEATURES, REPAIRED_AND_WEIGHED, NO_TREE, WITH_CODES)
+ADDED = (
+    ("`repaired` with the features in place of codes", REPAIRED_WITH_FEATURES),
+    ("`repaired` with all paths weighed in place of decisions", REPAIRED_AND_WEIGHED),
+    ("the default with codes in place of the features", WITH_CODES),
+    ("the default with decisions, found labels in no order", "yes or no at each node"),
+    ("the default's classifiers alone: all labels below the root, no tree", NO_TREE),
+)
+"""What the default adds, by itself and left out: titles and variants."""
 
 
 def tables(lines: list[Measured]) -> dict[str, str]:
@@ -36,9 +56,10 @@ def tables(lines: list[Measured]) -> dict[str, str]:
     figures = sorted(select(lines, part="figures"), key=_place)
     variants = _defaults(lines) + select(lines, part="variants")
     return {
-        "first": _first(),
+        "first": _first(select(lines, part="variants")),
         "corpora": _beside(),
         "report": _report(select(lines, part="report")),
+        "faults": _faults(select(lines, part="faults")),
         "variants": _variants(sorted(variants, key=_place)),
         "figures": _figures(figures),
         "clusters": _clusters(select(lines, part="clusters")),
@@ -50,19 +71,32 @@ def _place(line: Measured) -> tuple[int, bool]:
     return BY_SIZE.index(line.corpus), line.variant not in ("hierarchicalxc", "default")
 
 
-def _first() -> str:
-    """Return the report's figure, its preset and the default, on the files as given."""
-    asked = {"method": "hierarchicalxc", "split": "given", "status": results.DONE, "seed": 0}
-    lines = [line for line in results.latest(results.read_lines()) if asked.items() <= line.items()]
-    rows = [["the report, on its own files", f"– / – / {REPORTED:.2f}", NOT_MEASURED]]
-    for title, parameters, since in FIRST:
-        own = {
+def _first(lines: Sequence[Measured]) -> str:
+    """Return the report's figure, its presets, the default, and what that adds, by itself."""
+    asked = {"split": "given", "status": results.DONE, "seed": 0}
+    runs = [line for line in results.latest(results.read_lines()) if asked.items() <= line.items()]
+
+    def row(title: str, found: Mapping[str, Mapping[str, float]]) -> list[str]:
+        cells = [
+            precisions(found[one], 2, " / ") if one in found else NOT_MEASURED for one in SMALL
+        ]
+        return [title, *cells]
+
+    def run(title: str, method: str, parameters: dict[str, Any], since: str) -> list[str]:
+        found = {
             line["corpus"]: line["metrics"]
-            for line in lines
-            if line["parameters"] == parameters and line["date"] >= since
+            for line in runs
+            if (line["method"], line["parameters"]) == (method, parameters)
+            and line["date"] >= since
         }
-        cells = [precisions(own[name], 2, " / ") if name in own else NOT_MEASURED for name in SMALL]
-        rows.append([title, *cells])
+        return row(title, found)
+
+    rows = [run(*MOST_COMMON)]
+    rows.append(["the report, on its own files", f"– / – / {REPORTED:.2f}", NOT_MEASURED])
+    rows += [run(*one) for one in RUNS]
+    for title, variant in ADDED:
+        found = {line.corpus: line.figures["test"] for line in select(lines, variant=variant)}
+        rows.append(row(title, found))
     return of_variants(["given files, P@1 / P@3 / P@5", *SMALL], rows)
 
 
@@ -98,6 +132,22 @@ def _report(lines: Sequence[Measured]) -> str:
         train, test = line.figures["train"], line.figures["test"]
         cells = [train["P@5"], train["nDCG@5"], test["P@1"], test["P@5"], test["nDCG@5"]]
         rows.append([line.variant, *(f"{cell:.2f}" for cell in cells)])
+    return markdown(head, rows, numbers=False)
+
+
+def _faults(lines: Sequence[Measured]) -> str:
+    head = ["bibtex", "taught as both, %", "right, %", "labels found", "with right targets"]
+    head += ["mean depth", "features of a row", "least likeness"]
+    rows = []
+    for line in lines:
+        found = line.figures
+        cells = [f"{found[name]:.1f}" for name in ("both_published", "both_right")]
+        cells += [
+            f"{found[name]:.1f}" if name in found else NOT_MEASURED
+            for name in ("labels_published", "labels_right")
+        ]
+        cells += [f"{found[name]:.1f}" for name in ("mean_depth", "features_of_a_row")]
+        rows.append([line.variant, *cells, f"{found['least_likeness']:.2f}"])
     return markdown(head, rows, numbers=False)
 
 

@@ -1,6 +1,7 @@
 """What each part of HierarchicalXC is worth: ``study hierarchical_xc``.
 
 ``report``: the authors' program on bibtex, its mistakes mended one after the other.
+``faults``: how much these mistakes do to what the nodes are taught and to what they see.
 ``figures``: P@1…5 and nDCG@1…5 on train and test, beside random labels.
 ``variants``: the default with one thing changed, and with what no parameter makes.
 ``clusters``: complete link on the corpora's labels, plain and balanced.
@@ -17,7 +18,12 @@ from scipy.sparse import csr_matrix
 
 from benchmarks.measure import Stopwatch
 from benchmarks.studies.hierarchical_xc import page
-from benchmarks.studies.hierarchical_xc.as_published import as_published
+from benchmarks.studies.hierarchical_xc.as_published import (
+    as_published,
+    decisions,
+    least_likeness,
+    taught_as_both,
+)
 from benchmarks.studies.hierarchical_xc.outside import OUTSIDE, outside
 from benchmarks.studies.source import Source
 from benchmarks.studies.study import Figures, Part, Study, Trial
@@ -73,9 +79,18 @@ VARIANTS: dict[str, dict[str, Any]] = {
     '`projection="autoencoder"`, 300': {"projection": "autoencoder", "dim": 300},
     '`preset="paper"`': {"preset": "paper"},
     '`preset="repaired"`': {"preset": "repaired"},
+    page.REPAIRED_WITH_FEATURES: {"preset": "repaired", "projection": "none"},
+    page.REPAIRED_AND_WEIGHED: {"preset": "repaired", "settings": {"decide": False}},
+    page.NO_TREE: {"leaf_size": 1000},
 }
 ELSEWHERE = {
-    "delicious": ("default", "co-occurrence", "plain complete link", "`leaf_size=32`"),
+    "delicious": (
+        "default",
+        "co-occurrence",
+        "plain complete link",
+        "`leaf_size=32`",
+        *page.ADDED_PARTS,
+    ),
     "wordnet": ("co-occurrence",),
 }
 """What is measured on other corpora than bibtex. A plain tree of wordnet has paths of thousands of
@@ -102,6 +117,24 @@ def report(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
         model = make(method, random_state=0, n_threads=1, **trial.parameters).fit(X, Y)
         top, top_test = model.predict_topk(X, 5), model.predict_topk(X_test, 5)
     yield trial, {"train": _quality(Y, top), "test": _quality(Y_test, top_test)}
+
+
+def faults(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Count what the program's mistakes do, on some rows of train and of test."""
+    X, Y, X_test, _ = (part[: trial.parameters["n_rows"]] for part in source.split(trial.corpus))
+    tree = complete_link_tree(Y, "cooccurrence", balanced=False)
+    found: Figures = {
+        "n_rows": X.shape[0],
+        "mean_depth": _mean_depth(tree),
+        "features_of_a_row": X.nnz / X.shape[0],
+        "least_likeness": least_likeness(X),
+    }
+    for name, right in (("published", False), ("right", True)):
+        found[f"both_{name}"] = 100.0 * taught_as_both(Y, right_targets=right)
+        if X.shape[0] <= FEW_ROWS:
+            _, test = decisions(X, Y, X_test, rows_in_order=True, right_targets=right)
+            found[f"labels_{name}"] = float(test.sum(axis=1).mean())
+    yield trial, found
 
 
 def figures(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
@@ -199,6 +232,13 @@ STUDY = Study(
                 }.items()
             ],
             report,
+        ),
+        "faults": Part(
+            [
+                Trial("faults", "bibtex", "the first 1,200 rows", {"n_rows": FEW_ROWS}),
+                Trial("faults", "bibtex", "all rows", {"n_rows": None}),
+            ],
+            faults,
         ),
         "figures": Part(
             [

@@ -49,6 +49,27 @@ def test_likenesses_of_labels_give_the_merges_of_scipy(kind):
     np.testing.assert_array_equal(complete_link(alike), dense_linkage(alike))
 
 
+@pytest.mark.parametrize(
+    ("kind", "measure", "merges"),
+    [
+        # d of labels 0 and 1 is the least, −3; label 2 has −1 from one of them, −2 from the other.
+        ("cooccurrence", None, [[0, 1, -3.0, 2], [2, 3, -1.0, 3]]),
+        # −3/10, −1/10 and −2/4: labels 1 and 2 are nearest, and label 0 is −1/10 from label 2.
+        ("iou", "jaccard", [[1, 2, -0.5, 2], [0, 3, -0.1, 3]]),
+    ],
+)
+def test_distances_are_those_of_the_formulas(kind, measure, merges):
+    # |c_0|, |c_1|, |c_2| = 9, 4, 2; |c_0 ∩ c_1|, |c_0 ∩ c_2|, |c_1 ∩ c_2| = 3, 1, 2
+    Y = csr_matrix([[1, 1, 1]] + 2 * [[1, 1, 0]] + [[0, 1, 1]] + 6 * [[1, 0, 0]], dtype=np.float32)
+    counts = cooccurrence(Y)
+    alike = similarity(counts, Y.shape[0], measure) if measure else counts
+    np.testing.assert_allclose(complete_link(alike), merges, rtol=1e-6)
+    tree = complete_link_tree(Y, kind, balanced=False)
+    first = {frozenset(tree.labels_of(child).tolist()) for child in tree.children(0)}
+    one, other = map(int, merges[0][:2])
+    assert first == {frozenset({one, other}), frozenset({0, 1, 2} - {one, other})}
+
+
 def test_what_is_on_the_diagonal_does_not_matter():
     alike = random_graph(3, ties=False)
     with_diagonal = csr_matrix(alike + csr_matrix(np.diag(np.full(alike.shape[0], 9.0))))

@@ -12,6 +12,7 @@ import labelspace
 from labelspace import metrics
 from labelspace.errors import UsageError
 from labelspace.models import HierarchicalXC
+from labelspace.models.hierarchical_xc import model as model_file
 from labelspace.models.hierarchical_xc.platt import Platt
 from labelspace.topk import NO_LABEL
 from tests.planted import planted_corpus
@@ -191,6 +192,17 @@ def test_probabilities_are_set_right_by_rows_held_out():
     model.platt_ = Platt()
     assert np.array_equal(model.predict_topk(X[1200:], k=5).labels, top.labels)
     assert told < 0.6 * metrics.calibration_error(Y[1200:], model.predict_topk(X[1200:], k=5))
+
+
+def test_a_larger_corpus_goes_a_share_of_the_way_to_what_was_learned(monkeypatch):
+    # a = 1 + s(a₀ − 1), b = s·b₀, s = min(1, 5,000 / n), here with 150 in place of the 5,000
+    assert model_file.N_ROWS == 5_000
+    monkeypatch.setattr(model_file, "N_ROWS", 150)
+    monkeypatch.setattr(model_file, "learn_platt", lambda top, Y: Platt(slope=3.0, shift=-0.8))
+    X, Y = chance_corpus(600)
+    for n_rows, a, b in ((100, 3.0, -0.8), (600, 1.5, -0.2)):
+        platt = HierarchicalXC(C=3.0, random_state=0).fit(X[:n_rows], Y[:n_rows]).platt_
+        assert (platt.slope, platt.shift) == pytest.approx((a, b))
 
 
 def test_the_auto_encoder_alone_needs_torch(monkeypatch):

@@ -27,6 +27,14 @@ def test_it_finds_how_probabilities_were_bent(slope, shift):
     assert metrics.calibration_error(Y, found.apply(top)) < 2.0
 
 
+def test_the_formula_holds_for_numbers_worked_out_by_hand():
+    # P = σ(a·logit(p) + b): logits 0 and log 4 become log 3 and 2 log 4 + log 3 = log 48
+    top = TopK(np.array([[1, 0]]), np.array([[0.8, 0.5]], dtype=np.float32))
+    found = Platt(slope=2.0, shift=float(np.log(3.0))).apply(top)
+    assert found.scores[0] == pytest.approx([48 / 49, 3 / 4])
+    assert found.labels.tolist() == [[1, 0]]
+
+
 def test_the_order_stays_and_missing_labels_stay_missing():
     top = TopK(np.array([[3, 1, -1]]), np.array([[1.0, 1e-12, -np.inf]], dtype=np.float32))
     for platt in (Platt(), Platt(0.05, 3.0), Platt(4.0, -2.0)):

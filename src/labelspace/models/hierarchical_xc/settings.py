@@ -20,12 +20,22 @@ from labelspace.parameters import (
     whole,
 )
 
+# Of NeuralXC's setups: those of HierarchicalXC's program are not known.
 PROGRAM_L2 = 1e-4
 
 
 @dataclass(frozen=True)
 class HierarchicalXCSettings(Settings):
     """All that HierarchicalXC can be told; values are those of "best", of "paper" in brackets.
+
+    Neither the report nor its program settles the auto-encoder: "paper" infers three things.
+
+    - The width of codes. The program's ``--input_ae_dim`` is −1 by default, no encoding at all;
+      the widths are those of NeuralXC's codes of rows, in its ``setups``.
+    - The optimiser. The program's ``--optimizer_cfg`` is None by default; Adam, its steps and its
+      L2 term are those of NeuralXC's ``setups``. The L2 term is what ruins bibtex.
+    - Linear layers. The report calls the use of the auto-encoder "identical to that in NeuralXC",
+      whose networks are not linear; the program's own is, and is taken.
 
     Attributes
     ----------
@@ -39,11 +49,11 @@ class HierarchicalXCSettings(Settings):
     projection : {"none", "svd", "random", "autoencoder"}
         What classifiers see: none, the features themselves (autoencoder).
     dim : int
-        Dimensions of the code: 300 (as many as NeuralXC's codes of rows have in its "paper": 256 on
-        bibtex, 125 on delicious).
+        Dimensions of the code: 300 (inferred: as many as NeuralXC's codes of rows have in its
+        "paper", 256 on bibtex and 125 on delicious).
     l2 : float
-        L2 term of the auto-encoder's Adam: 0 (0.0001, as in the program's setups; 0 in "repaired",
-        which is "paper" in all else).
+        L2 term of the auto-encoder's Adam: 0 (inferred: 0.0001, as in NeuralXC's setups; 0 in
+        "repaired", which is "paper" in all else).
     decide : bool
         Whether each node decides for none, one or both of its children, so that labels behind a no
         are never reached, instead of all paths being weighed: False (True).
@@ -103,7 +113,7 @@ class HierarchicalXCSettings(Settings):
 
     @classmethod
     def for_corpus(cls, preset: str, shape: CorpusShape) -> HierarchicalXCSettings:
-        """Return what measures best, what the report and its program have, or that repaired."""
+        """Return what measures best, what the report has or leaves to infer, or that repaired."""
         if preset == "best":
             return cls()
         return cls(
