@@ -6,8 +6,10 @@ Each layer of E has half the width of the one before, until the code is no narro
 D goes the same way back. Between layers there is nothing (``GenericAutoencoder(d, 0.5, dim)``), so
 that all of E is one linear map, as which it is handed on. Labels are not looked at.
 
-The program's ``setups`` tell Adam of an L2 term of 0.0001, of which the report does not speak. It
-is large against the gradients of a mean over all features, and leaves the codes few directions.
+Its script leaves the optimiser and the code's width to who runs it. Ours are those of the
+``setups`` of the same program's NeuralXC, Adam with an L2 term of 0.0001, of which the report does
+not speak. It is large against the gradients of a mean over all features, and leaves the codes few
+directions.
 """
 
 from __future__ import annotations
