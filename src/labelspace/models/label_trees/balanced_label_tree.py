@@ -31,6 +31,10 @@ from labelspace.store import schema
 class BalancedLabelTree(PredictorTree):
     """A label tree whose splits are learned, may overlap, and are bounded in cost.
 
+    The default is no longer the paper's method: it has a slack for each child where rows have
+    several labels, leaves of up to 64 labels, a beam of ten, squared slacks and rows of length one.
+    ``preset="paper"`` is as printed, as far as the slides say.
+
     Parameters that are None take the value of the preset; the values of "best" are given first,
     those of "paper" in brackets where they differ.
 
@@ -38,7 +42,8 @@ class BalancedLabelTree(PredictorTree):
     ----------
     preset : {"best", "paper", "repaired"}, default="best"
         "best" is what measures best; "paper" has one slack for a row's whole way and a walk along
-        the best child. "repaired" has a slack for each child, which rows with several labels need.
+        the best child. "repaired" has a slack for each child and a walk along ten, both of which
+        rows with several labels need.
     ambiguity : float, optional
         Labels that a step of the walk may leave on average, as a multiple of what an even split
         would leave, three quarters at most. 1 is the cheapest tree, without overlap; more lets
@@ -46,7 +51,7 @@ class BalancedLabelTree(PredictorTree):
         so many times the leaves of the one above, so overlap wants a wide tree: 1.5.
     branching, leaf_size, beam
         The tree and the walk; as in :class:`labelspace.models.LabelTree`, but the paper's leaves
-        hold two labels.
+        hold two labels, and its walk takes the best child (1; repaired: 10).
     slack, C, min_weight, idf
         The predictors; as in :class:`labelspace.models.LabelTree`, relaxation 2.
     settings : dict or BalancedLabelTreeSettings, optional

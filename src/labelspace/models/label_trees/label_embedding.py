@@ -53,6 +53,10 @@ _TURNED = (
 class LabelEmbedding(LabelRanker):
     """A linear map of rows into a small space, and a vector there for each label.
 
+    The default is no longer the paper's method: it learns map and vectors together, with a margin,
+    a bias and squared slacks, one for each label where rows have several, on rows of length one.
+    ``preset="paper"`` is as printed.
+
     Parameters that are None take the value of the preset; the values of "best" are given first,
     those of "paper" in brackets where they differ.
 
@@ -74,9 +78,9 @@ class LabelEmbedding(LabelRanker):
     affinity : {"auto", "confusion", "centroid", "cooccurrence"}, optional
         What says that labels are alike; see :class:`labelspace.models.LabelTree`: auto (confusion).
     n_epochs : int, optional
-        Passes over the rows: 10.
+        Passes over the rows: 10 (100; repaired: 10).
     learning_rate : float, optional
-        First step size, which AdaGrad makes smaller: 0.05 (0.5; repaired: 0.05).
+        First step size, which AdaGrad makes smaller: 0.05 (0.02; repaired: 0.05).
     decay : float, optional
         γ: larger keeps the map shorter: 1e-6.
     n_sampled : int, optional

@@ -41,6 +41,10 @@ _TURNED = ("learning", "affinity", "dim", "n_epochs", "learning_rate")
 class LabelEmbeddingTree(TreeRanker):
     """A tree of labels whose nodes are vectors in a small space.
 
+    The default is no longer the paper's method: it learns map and vectors together, with a margin,
+    a bias and squared slacks, one for each child where rows have several labels, on rows of length
+    one, with leaves of up to 64 labels and a beam of ten. ``preset="paper"`` is as printed.
+
     Parameters that are None take the value of the preset; the values of "best" are given first,
     those of "paper" in brackets where they differ.
 
@@ -49,7 +53,7 @@ class LabelEmbeddingTree(TreeRanker):
     preset : {"best", "paper", "repaired"}, default="best"
         "best" is what measures best; "paper" is the sequence of convex problems on a tree of single
         labels, walked along the best child; "repaired" is the joint problem there, with a margin
-        and a slack for each child.
+        and a slack for each child, walked along ten.
     learning : {"joint", "sequence"}, optional
         Whether map and vectors are learned together, or first the vectors of all nodes, by
         Laplacian eigenmaps, and then the map, whatever ``slack`` says: joint (sequence).
@@ -65,11 +69,12 @@ class LabelEmbeddingTree(TreeRanker):
     affinity, branching, leaf_size
         The tree; as in :class:`labelspace.models.LabelTree`.
     beam : int, optional
-        Nodes of each level that the walk keeps; 1 follows the best child alone: 10 (1).
+        Nodes of each level that the walk keeps; 1 follows the best child alone: 10 (1;
+        repaired: 10).
     n_epochs : int, optional
-        Passes over the rows: 10.
+        Passes over the rows: 10 (100; repaired: 10).
     learning_rate : float, optional
-        First step size, which AdaGrad makes smaller: 0.05 (0.5; repaired: 0.05).
+        First step size, which AdaGrad makes smaller: 0.05 (0.02; repaired: 0.05).
     settings : dict or LabelEmbeddingTreeSettings, optional
         All else: ``max_depth``, ``balance``, ``normalize``, ``decay``; see
         :class:`labelspace.models.label_trees.embedding_settings.LabelEmbeddingTreeSettings`.

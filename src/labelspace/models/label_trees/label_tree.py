@@ -32,6 +32,10 @@ _TURNED = ("relaxation", "affinity", *PREDICTORS_TURNED)
 class LabelTree(PredictorTree):
     """A tree of labels with a linear predictor at each node.
 
+    The default is no longer the paper's method: it has a slack for each child where rows have
+    several labels, leaves of up to 64 labels, a beam of ten, squared slacks and rows of length one.
+    ``preset="paper"`` is as printed.
+
     Parameters that are None take the value of the preset; the values of "best" are given first,
     those of "paper" in brackets where they differ.
 
@@ -40,7 +44,7 @@ class LabelTree(PredictorTree):
     preset : {"best", "paper", "repaired"}, default="best"
         "best" is what measures best; "paper" is a tree of single labels from confusions, with one
         slack for a row's whole way, and a walk along the best child. "repaired" has a slack for
-        each child, which rows with several labels need.
+        each child and a walk along ten, both of which rows with several labels need.
     relaxation : {1, 2}, optional
         1: each node learns by itself to tell its rows from all others. 2: margins between
         siblings, so that a node only sees the rows that come to its parent: 2.
@@ -57,7 +61,8 @@ class LabelTree(PredictorTree):
     leaf_size : int, optional
         A node with at most so many labels has them as its children, no more splits: 64 (1).
     beam : int, optional
-        Nodes of each level that the walk keeps; 1 follows the best child alone: 10 (1).
+        Nodes of each level that the walk keeps; 1 follows the best child alone: 10 (1;
+        repaired: 10).
     C : float or "auto", optional
         Weight of the training error against the length of the weights: larger fits closer.
         "auto" tries 0.4, for labels that people give freely, and 1.0, for clear-cut ones, on a

@@ -48,7 +48,7 @@ class TreeSettings(Settings):
     leaf_size : int
         A node with at most so many labels has them as its children: 64 (1).
     beam : int
-        Nodes of each level that the walk keeps: 10 (1).
+        Nodes of each level that the walk keeps: 10 (1; repaired: 10).
     idf : bool or "auto"
         Whether features are weighted by inverse document frequency: auto (False).
     max_depth : int, optional
@@ -101,8 +101,11 @@ class TreeSettings(Settings):
         return {}
 
     def repaired(self: Chosen) -> Chosen:
-        """Return these with the change that rows of several labels need, a slack per child."""
-        return replace(self, slack="node")
+        """Return these with what rows of several labels need: a slack per child, and a wide walk.
+
+        With single labels as leaves the walk along the best child finds one label.
+        """
+        return replace(self, slack="node", beam=10)
 
 
 @dataclass(frozen=True)
@@ -150,7 +153,7 @@ class PredictorSettings(TreeSettings):
 class LabelTreeSettings(PredictorSettings):
     """All that :class:`labelspace.models.LabelTree` can be told; those of "paper" in brackets.
 
-    "repaired" is "paper" with a slack per child.
+    "repaired" is "paper" with a slack per child and a beam of ten.
 
     Attributes
     ----------
@@ -189,7 +192,7 @@ class LabelTreeSettings(PredictorSettings):
 class BalancedLabelTreeSettings(PredictorSettings):
     """All that :class:`labelspace.models.BalancedLabelTree` can be told; "paper" in brackets.
 
-    "repaired" is "paper" with a slack per child.
+    "repaired" is "paper" with a slack per child and a beam of ten.
 
     Attributes
     ----------
