@@ -42,8 +42,8 @@ SINCE = {
     "glas": "2026-11-18T11:40",
     "hierarchicalxc": "2026-11-18T13:00",
     "hyperbolic": "2026-11-18T11:15",
-    "label-embedding": "2026-11-18T11:50",
-    "label-embedding-tree": "2026-11-18T11:50",
+    "label-embedding": "2026-11-18T20:40",
+    "label-embedding-tree": "2026-11-18T20:40",
     "ml-cssp": "2026-11-18T05:59",
     "neuralxc": "2026-11-16T23:00",
     "parabel": "2026-11-18T06:04",
@@ -58,8 +58,9 @@ SINCE_ON = {("dxml", "delicious"): "2026-11-18T20:20"}
 
 # The same for "repaired" alone, where "paper" has stayed what it was.
 REPAIRED_SINCE = {
-    "balanced-label-tree": "2026-11-18T12:00",
-    "label-tree": "2026-11-18T12:00",
+    "balanced-label-tree": "2026-11-18T20:40",
+    "label-embedding": "2026-11-18T11:50",
+    "label-tree": "2026-11-18T20:40",
 }
 
 

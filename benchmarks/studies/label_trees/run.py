@@ -1,4 +1,4 @@
-"""Accuracy against cost of label trees: ``study label_trees``.
+"""Accuracy against cost of label trees, and what presets are made of: ``study label_trees``.
 
 Systems of Bengio, Weston and Grangier (2010) and Deng et al. (2011) on data with one label to a
 row and with several. Each model is asked twice, walking along the best child alone and with a beam
@@ -7,6 +7,10 @@ of ten.
 A cost of 1 is the multiplications of one inner product with a row's own features. A tree's cost is
 the children that it looks at; a map into ``dim`` dimensions costs ``dim``, and a product there
 ``dim`` divided by the row's number of features.
+
+``changes``: from the paper's method to the default, change by change, on the files as given.
+``readings``: what one label to a row may mean for rows of several. ``sequence``: see there.
+``objective``: that of relaxation 2 as printed, beside that of weights of zero.
 """
 
 from __future__ import annotations
@@ -20,7 +24,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from benchmarks.measure import Stopwatch
-from benchmarks.studies.label_trees import page
+from benchmarks.studies.label_trees import page, sequence
+from benchmarks.studies.label_trees.changes import CHANGES, OBJECTIVE, PASSES
 from benchmarks.studies.label_trees.page import BEAMS, CORPORA, N_LABELS, SINGLE, SYSTEMS
 from benchmarks.studies.label_trees.samples import read
 from benchmarks.studies.source import Source
@@ -28,6 +33,7 @@ from benchmarks.studies.study import Figures, Part, Study, Trial
 from labelspace import metrics
 from labelspace.graph.tree import Tree
 from labelspace.models import make
+from labelspace.models.label_trees.one_slack import train_one_slack
 
 FIRST = ("random tree", "relaxation 2, a slack per child", "embedding tree", "relaxation 1")
 """Systems that every corpus gets before any gets the others."""
@@ -141,6 +147,58 @@ def _largest_child(tree: Tree) -> float:
     return round(float(max(sizes) / tree.labels_of(0).size * len(sizes)), 2)
 
 
+def changes(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Train a method with a preset and what is changed of it, on the files as given."""
+    split = source.split(trial.corpus)
+    model: Any = make(random_state=trial.seed, n_threads=1, **trial.parameters)
+    with Stopwatch() as training:
+        model.fit(split.X, split.Y)
+    found = metrics.evaluate(split.Y_test, model.predict_topk(split.X_test, 5), ks=(1, 3, 5))
+    precision = {name: found[name] for name in ("P@1", "P@3", "P@5")}
+    yield trial, {**precision, "train_cpu_s": training.cpu_s}
+
+
+def objective(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Return ½ Σ ‖w‖² + C Σ ξ_i of relaxation 2 on some training rows, and at weights of zero."""
+    told = dict(trial.parameters)
+    some = source.split(trial.corpus).drawn(source.at_most(told.pop("n_rows")))
+    passes = told.pop("max_iter")
+    model: Any = make(random_state=trial.seed, n_threads=1, **told)
+    model.fit(some.X, some.Y)
+    Z = model.rows_.encode(csr_matrix(some.X, dtype=np.float32))
+    right = model.tree_.positive_nodes(csr_matrix(some.Y))
+    trained = train_one_slack(
+        Z, model.tree_, right, C=model.C_, squared=False, max_iter=passes, seed=trial.seed
+    )
+    scores = np.asarray((Z @ trained.weights.T).toarray() + trained.biases)
+    slacks = worst_slacks(model.tree_, right, scores)
+    at_zero = worst_slacks(model.tree_, right, np.zeros_like(scores))
+    length = 0.5 * float(np.square(trained.weights.data, dtype=np.float64).sum())
+    length += 0.5 * float(np.square(trained.biases, dtype=np.float64).sum())
+    figures = {"C": model.C_, "passes": trained.n_iter, "n_train": Z.shape[0]}
+    figures["objective"] = length + model.C_ * float(slacks.sum())
+    yield trial, {**figures, "objective_at_zero": model.C_ * float(at_zero.sum())}
+
+
+def worst_slacks(tree: Tree, right: csr_matrix, scores: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return of each row the worst lack of a margin of one between siblings on its way.
+
+    >>> tree = Tree.from_nested([0, 1], n_labels=2)
+    >>> right = tree.positive_nodes(csr_matrix([[1.0, 0.0]]))
+    >>> worst_slacks(tree, right, np.array([[0.0, 0.4, 0.1]])).round(2)
+    array([0.7])
+    """
+    slacks = np.zeros(scores.shape[0])
+    is_right = right.toarray() > 0
+    for node in tree.inner:
+        rows, children = np.flatnonzero(is_right[:, node]), tree.children(node)
+        of_right, of_node = is_right[rows][:, children], scores[rows][:, children]
+        lowest = np.where(of_right, of_node, np.inf).min(axis=1)
+        highest = np.where(of_right, -np.inf, of_node).max(axis=1)
+        slacks[rows] = np.maximum(slacks[rows], 1.0 + highest - lowest)
+    return slacks
+
+
 def readings(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     """Train a method as printed, on rows as they are or on a row for each of their labels."""
     split = source.split(trial.corpus).held_out()
@@ -178,6 +236,24 @@ STUDY = Study(
                 for reading in page.READINGS
             ],
             readings,
+        ),
+        "changes": Part(
+            [
+                Trial("changes", corpus, change, {"name": method, **told})
+                for corpus in N_LABELS
+                for method, some in CHANGES.items()
+                for change, told in some.items()
+            ],
+            changes,
+        ),
+        "sequence": Part(sequence.trials(tuple(N_LABELS)), sequence.measure),
+        "objective": Part(
+            [
+                Trial("objective", corpus, passes, {**OBJECTIVE, "max_iter": n_passes})
+                for corpus in N_LABELS
+                for passes, n_passes in PASSES.items()
+            ],
+            objective,
         ),
     },
     page.PAGE,

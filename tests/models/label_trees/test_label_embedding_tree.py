@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.graph.spectral import laplacian_eigenmaps
 from labelspace.models import LabelEmbeddingTree
+from labelspace.models.label_trees import label_embedding_tree
 from labelspace.models.label_trees.affinity import label_affinity
 from tests.planted import planted_corpus
 
@@ -51,6 +52,25 @@ def test_the_sequence_keeps_what_eigenmaps_of_all_nodes_give():
     assert np.asarray(model.index_.biases) == pytest.approx(
         -0.5 * np.square(vectors).sum(axis=1), abs=1e-5
     )
+
+
+def test_nodes_are_as_alike_as_their_labels_are_together(monkeypatch: pytest.MonkeyPatch):
+    # A_rs = Σ_{k ∈ r, l ∈ s} A_kl
+    asked = []
+
+    def eigenmaps(alike: csr_matrix, dim: int, seed: int = 0) -> np.ndarray:
+        asked.append(alike.toarray())
+        return laplacian_eigenmaps(alike, dim, seed)
+
+    monkeypatch.setattr(label_embedding_tree, "laplacian_eigenmaps", eigenmaps)
+    X, Y = planted_corpus(100)
+    model = LabelEmbeddingTree(
+        learning="sequence", affinity="cooccurrence", branching=3, leaf_size=2, n_epochs=1
+    ).fit(X, Y)
+    A = label_affinity(model.rows_.encode(X), Y, "cooccurrence").toarray()
+    labels = [model.tree_.labels_of(node) for node in range(model.tree_.n_nodes)]
+    by_hand = [[A[np.ix_(r, s)].sum() for s in labels] for r in labels]
+    np.testing.assert_allclose(asked[0], by_hand, rtol=1e-4)
 
 
 def test_the_sequence_tells_digits_apart(digits):

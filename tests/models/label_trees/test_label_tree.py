@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.svm import LinearSVC
 
+from labelspace.graph.tree import flat_tree
 from labelspace.models import LabelTree
 from labelspace.models.label_trees import predictor_tree
 from labelspace.models.label_trees.settings import LabelTreeSettings
@@ -46,6 +47,23 @@ def test_any_affinity_makes_a_tree_of_all_labels(affinity):
     assert model.tree_.labels_of(0).tolist() == list(range(12))
     assert model.tree_.depth >= 3
     assert model.score(X, Y) > 0.95
+
+
+def test_margins_become_probabilities():
+    # A slack for each child: 1 / (1 + e^{−3 s}); one for a row: e^{8 s} / Σ e^{8 s} of siblings.
+    X, Y = planted_corpus(100)
+    s = np.array([0.4, -0.1, 0.2])
+    tree = flat_tree(np.arange(3), 3)
+    weights = csr_matrix(np.concatenate(([0.0], s))[:, np.newaxis], dtype=np.float32)
+    for slack, expected in (
+        ("node", 1 / (1 + np.exp(-3 * s))),
+        ("row", np.exp(8 * s) / np.exp(8 * s).sum()),
+    ):
+        link = LabelTree(slack=slack, random_state=0).fit(X, Y).index_.link
+        sharpness = predictor_tree._SHARPNESS[link]
+        index = TreeIndex(tree, weights, np.zeros(4), link=link, sharpness=sharpness)
+        top = index.search(csr_matrix([[1.0]], dtype=np.float32), k=3, beam=3).top
+        assert np.exp(top.scores[0]) == pytest.approx(expected[top.labels[0]], rel=1e-5)
 
 
 def test_several_labels_ask_for_a_wider_beam():

@@ -48,6 +48,19 @@ def test_one_slack_reaches_the_least_objective(several, power):
     assert reached <= found.fun + 1e-3
 
 
+def test_slacks_as_they_are_have_the_weight_that_gamma_gives_them():
+    # γ Σ_j ‖w_j‖² + (1/m) Σ_i ξ_i = 2γ (½ Σ_j ‖w_j‖² + C Σ_i ξ_i) with C = 1/(2γm). Three rows
+    # alike, of squared length 2 with their constant: w_r = −w_s = a x, ξ = 1 − 4a, and
+    # γ · 2 · 2a² + (1 − 4a) is least at a = 1/(2γ), which is below 1/4, where ξ ends.
+    gamma, m = 5.0, 3
+    X = csr_matrix(np.ones((m, 1), dtype=np.float32))
+    tree = flat_tree(np.arange(2), 2)
+    right = tree.positive_nodes(csr_matrix(np.tile([1.0, 0.0], (m, 1))))
+    C = 1 / (2 * gamma * m)
+    trained = train_one_slack(X, tree, right, C=C, squared=False, tol=1e-6, max_iter=500)
+    assert trained.biases[1:] == pytest.approx([0.5 / gamma, -0.5 / gamma], abs=1e-4)
+
+
 def test_one_slack_is_the_worst_step_of_the_way_and_not_the_sum():
     # Two steps of one row violate alike: with one slack they share what the row may pull.
     X = csr_matrix(np.ones((1, 1), dtype=np.float32))
