@@ -9,6 +9,9 @@
 ``order``    is WordNet's hierarchy in the places of its labels?
 ``learners`` how many are needed, on all of wordnet in 50 dimensions.
 ``search``, ``together``  approximate search against exact search on tibkat, and who should vote.
+``lists``    what looking into few lists costs ``preset="paper"``, one learner of all of wordnet.
+``sizes``    ``preset="paper"`` by dimension and learners, on the rows of ``grid``.
+``alone``    the default on the files as given, where only rows or only labels vote.
 ``paper``    one learner of ``preset="paper"`` and what it becomes with a setting changed, on
              rows held out of train: what the publication does not say is chosen by these.
 ``back``     one learner of the default on the same rows, with a setting as the publication has it.
@@ -24,6 +27,7 @@ from scipy.sparse import csr_matrix
 
 from benchmarks.measure import Stopwatch
 from benchmarks.studies.hyperbolic import order, page, search
+from benchmarks.studies.hyperbolic.passes import counted
 from benchmarks.studies.hyperbolic.search import precisions, trained
 from benchmarks.studies.source import Source, Split
 from benchmarks.studies.study import Figures, Part, Study, Trial
@@ -122,6 +126,33 @@ def learners(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     yield trial, {"n_test": split.X_test.shape[0], "found": found}
 
 
+def sizes(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Train fifteen learners as the publication has them, and ask groups of them."""
+    _, split = _sampled(source.split(trial.corpus), page.N_ROWS)
+    model: Any = make("hyperbolic", **trial.parameters, random_state=trial.seed, n_threads=1)
+    with Stopwatch() as watch, counted() as learners:
+        model.fit(split.X, split.Y)
+    every = model.learners_
+    found: dict[str, list[dict[str, float]]] = {}
+    for n in page.LEARNERS:
+        found[str(n)] = []
+        for start in range(0, len(every) - n + 1, n):
+            model.learners_ = every[start : start + n]
+            found[str(n)].append(precisions(split, model.predict_topk(split.X_test, 5)))
+    figures = {"n_rows": split.X.shape[0], "cpu_s": watch.cpu_s, "n_learners": len(every)}
+    yield trial, figures | {"passes": [one.made for one in learners], "found": found}
+
+
+def alone(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
+    """Train on the file as given and ask about its test rows."""
+    split = source.split(trial.corpus)
+    model: Any = make("hyperbolic", **trial.parameters, random_state=trial.seed, n_threads=1)
+    with Stopwatch() as watch:
+        model.fit(split.X, split.Y)
+    figures = {"n_rows": split.X.shape[0], "cpu_s": watch.cpu_s}
+    yield trial, figures | precisions(split, model.predict_topk(split.X_test, 5))
+
+
 def changed(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
     """Train one learner on 3,000 training rows and ask it about 1,500 others."""
     split = source.split(trial.corpus).held_out(3, source.at_most(4500))
@@ -133,9 +164,11 @@ def changed(trial: Trial, source: Source) -> Iterator[tuple[Trial, Figures]]:
         n_threads=1,
         settings=dict(trial.parameters),
     )
-    with Stopwatch() as watch:
+    with Stopwatch() as watch, counted() as learners:
         model.fit(split.X, split.Y)
     figures: Figures = {"n_rows": split.X.shape[0], "cpu_s": watch.cpu_s}
+    if model.settings_.constant_steps:
+        figures |= {"passes": learners[0].made, "best_pass": learners[0].best_at}
     if model.settings_.space == "poincare":
         points = model.learners_[0].rows.points.astype(np.float64)
         figures["at_edge"] = float(np.mean(np.linalg.norm(points, axis=1) > page.EDGE))
@@ -196,6 +229,26 @@ STUDY = Study(
         "learners": Part([Trial("learners", "wordnet")], learners),
         "search": Part([Trial("search", "tibkat")], search.search),
         "together": Part([Trial("together", "tibkat")], search.together),
+        "lists": Part(
+            [Trial("lists", "wordnet", parameters={"preset": "paper", "n_learners": 1})],
+            search.lists,
+        ),
+        "sizes": Part(
+            [
+                Trial("sizes", corpus, parameters={"preset": "paper", "dim": dim})
+                for dim in page.DIMS
+                for corpus in page.CORPORA
+            ],
+            sizes,
+        ),
+        "alone": Part(
+            [
+                Trial("alone", corpus, parameters=told)
+                for corpus in page.CHANGED_ON
+                for told in page.ALONE.values()
+            ],
+            alone,
+        ),
         "paper": Part(changes("paper", page.CHANGED), changed),
         "back": Part(changes("back", page.BACK), changed),
     },

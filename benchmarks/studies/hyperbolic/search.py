@@ -1,7 +1,8 @@
 """Searches of a space against each other, and who should vote: ``study hyperbolic search``.
 
 ``search``: among the rows of tibkat by one learner's points. ``together``: the same with three
-learners and votes of labels.
+learners and votes of labels. ``lists``: one learner of ``preset="paper"`` of wordnet, asked with
+the preset's own votes while it looks into few lists, or into all.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import labelspace
 from benchmarks.measure import Stopwatch
 from benchmarks.studies.hyperbolic.page import ANSWERS
+from benchmarks.studies.hyperbolic.passes import counted
 from benchmarks.studies.source import Source, Split
 from benchmarks.studies.study import Figures, Trial
 from benchmarks.studies.told import changed
@@ -79,6 +81,25 @@ def together(
         top = Votes.by_distance(rows, labels, *alphas, share).top(model.Y_, 5)
         found.append(_line(kind, n_probes, seconds, split, top))
     yield trial, {"n_rows": model.n_examples_, "found": found}
+
+
+def lists(trial: Trial, source: Source, n_queries: int = 4000) -> Iterator[tuple[Trial, Figures]]:
+    """Let one learner as the publication has it look into few of its lists, and into all."""
+    split = source.split(trial.corpus).drawn(None, n_queries)
+    model: Any = make("hyperbolic", **trial.parameters, random_state=trial.seed, n_threads=1)
+    with Stopwatch() as watch, counted() as learners:
+        model.fit(split.X, split.Y)
+    [index] = [learner.rows for learner in model.learners_]
+    n_lists = len(index.centroids)
+    figures: Figures = {"n_rows": index.n_points, "n_lists": n_lists, "cpu_s": watch.cpu_s}
+    figures |= {"n_test": split.X_test.shape[0], "passes": learners[0].made, "found": []}
+    model.predict_topk(split.X_test[:10], 5)  # compiled before the clock starts
+    for n_probes in (n_lists, *(n for n in (1, 2, 4, 8) if n < n_lists)):
+        index.n_probes = n_probes
+        with Stopwatch() as watch:
+            top = model.predict_topk(split.X_test, 5)
+        figures["found"].append(_line("centroids", n_probes, watch.cpu_s, split, top))
+    yield trial, figures
 
 
 def trained(source: Source, split: Split, name: str, **parameters: Any) -> Any:

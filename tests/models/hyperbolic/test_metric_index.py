@@ -4,9 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import labelspace
 from labelspace import store
+from labelspace.models import Hyperbolic
 from labelspace.models.hyperbolic.metric_index import KINDS, SPACES, MetricIndex
 from labelspace.spaces import poincare, sphere
 
@@ -37,6 +39,39 @@ def test_quicker_searches_find_most_of_them(space: str, kind: str) -> None:
     assert np.mean(same) > 9
     shared = exact.ids[:, 0] == quick.ids[:, 0]
     assert np.allclose(exact.products[shared, 0], quick.products[shared, 0])
+
+
+def in_lists(index: MetricIndex, query: np.ndarray, n_lists: int) -> int:
+    """Return how many points the lists nearest to a query have."""
+    nearest = np.argsort(SPACES[index.space].distance(query, index.centroids))[:n_lists]
+    return int(np.diff(index.starts)[nearest].sum())
+
+
+def test_there_is_a_centroid_for_3000_points() -> None:
+    points = poincare.lift(np.random.default_rng(0).standard_normal((6000, 2)))[0]
+    n_lists = [
+        len(MetricIndex("poincare", points[:n], search="centroids").centroids)
+        for n in (100, 5999, 6000)
+    ]
+    assert n_lists == [1, 1, 2]
+    index = MetricIndex("poincare", points, search="centroids", n_probes=1)
+    found = index.search(points[:1], 6000).ids
+    assert 0 < np.sum(found >= 0) == in_lists(index, points[0], 1) < 6000
+
+
+@pytest.mark.parametrize(("n_points", "n_lists"), [(26_999, 8), (30_000, 10)])
+def test_the_paper_looks_into_eight_lists_which_from_27000_points_on_are_not_all(
+    n_points: int, n_lists: int
+) -> None:
+    told = Hyperbolic(preset="paper")._resolved(
+        csr_matrix((n_points, 5)), csr_matrix((n_points, 2))
+    )
+    points = poincare.lift(np.random.default_rng(0).standard_normal((n_points, 2)))[0]
+    index = MetricIndex(told.space, points, search=told.search, n_probes=told.n_probes)
+    assert len(index.centroids) == n_lists
+    found = index.search(points[:1], n_points).ids
+    assert np.sum(found >= 0) == in_lists(index, points[0], 8)
+    assert (np.sum(found >= 0) == n_points) == (n_lists == 8)
 
 
 @pytest.mark.parametrize("kind", ["exact", "centroids"])

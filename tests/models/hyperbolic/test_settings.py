@@ -76,8 +76,10 @@ PUBLISHED = {
     "storage": "float32",
 }
 # What the publication does not say: α, the step (that of [KB14]), the labels drawn, the batch, the
-# neighbours, the clusters looked into, whether rows are scaled, the passes at most.
+# neighbours, the clusters looked into, whether rows are scaled, the passes at most; and where the
+# factor of rows stands with Adam: "on the value to update", which can be read in two ways.
 OURS = {
+    "row_factor": "slope",
     "alpha": 60.0,
     "learning_rate": 0.001,
     "n_negatives": 128,

@@ -154,14 +154,76 @@ def test_adam_has_the_factor_of_the_place_on_the_labels_step() -> None:
     assert moved == pytest.approx(np.array(expected), abs=1e-7)
 
 
-def test_adam_has_the_factor_of_each_row_in_the_slope_of_the_clipped_map() -> None:
+def test_plain_descent_has_the_factor_of_each_row_in_the_slope_of_the_clipped_map() -> None:
     settings = HyperbolicSettings(dim=1, optimizer="rsgd", way="clip")
     rows = RowStep(csr_matrix(np.eye(2, dtype=np.float32)), settings, np.random.default_rng(0))
     rows.weights[:] = [[0.6], [-0.8]]
     rows.encode(np.array([0, 1]))
     rows.descend(np.array([[1.0], [1.0]]), 0.1)
-    # θ ← θ − η Σ_j x_j ((1 − ‖u_j‖²)/2)² ∂L/∂u_j
+    # θ ← θ − η Σ_j x_j ((1 − ‖u_j‖²)/2)² ∂L/∂z_j, and ∂L/∂z_j = ∂L/∂u_j inside the ball
     assert rows.weights == pytest.approx(np.array([[0.6 - 0.01024], [-0.8 - 0.00324]]), abs=1e-6)
+
+
+@pytest.fixture
+def two_rows() -> Any:
+    """Two rows, the first with one feature, the second with two, at 0.8 and 0.4 in the ball."""
+
+    def made(**told: Any) -> RowStep:
+        settings = HyperbolicSettings(dim=1, way="clip", **told)
+        X = csr_matrix(np.array([[1.0, 0.0], [0.25, 1.0]], dtype=np.float32))
+        rows = RowStep(X, settings, np.random.default_rng(0))
+        rows.weights[:] = [[0.8], [0.2]]
+        return rows
+
+    return made
+
+
+def test_adam_steps_by_the_slopes_of_rows_with_the_factor_of_each(two_rows) -> None:
+    # θ ← θ − η A( Σ_j x_j ((1 − ‖u_j‖²)/2)² ∂L/∂z_j ), and ∂L/∂z_j = ∂L/∂u_j inside the ball.
+    rows = two_rows(optimizer="adam")
+    rows.encode(np.array([0, 1]))
+    rows.descend(np.array([[1.0], [-2.0]]), 0.01)
+    # First feature: 1 · 0.18² · 1 − ¼ · 0.42² · 2 < 0, while without factors 1 − ¼ · 2 > 0. Adam's
+    # first step has the length η whatever the slope is, and goes against its sign.
+    assert rows.weights == pytest.approx(np.array([[0.81], [0.21]]), abs=1e-6)
+
+
+def test_the_factor_can_stand_on_the_maps_steps(two_rows) -> None:
+    # The slope of the first feature is 1 − ¼ · 2 > 0, that of the second −2. The first is of both
+    # rows, whose factors are 0.18² and 0.42², the second of the second row alone.
+    rows = two_rows(optimizer="adam", row_factor="step")
+    rows.encode(np.array([0, 1]))
+    rows.descend(np.array([[1.0], [-2.0]]), 0.01)
+    expected = [[0.8 - 0.01 * (0.0324 + 0.1764) / 2], [0.2 + 0.01 * 0.1764]]
+    assert rows.weights == pytest.approx(np.array(expected), abs=1e-6)
+    # Steps without Adam: slopes and factors as they are.
+    rows = two_rows(optimizer="rsgd", row_factor="step")
+    rows.encode(np.array([0, 1]))
+    rows.descend(np.array([[1.0], [-2.0]]), 0.01)
+    expected = [[0.8 - 0.01 * 0.5 * (0.0324 + 0.1764) / 2], [0.2 + 0.01 * 2 * 0.1764]]
+    assert rows.weights == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_the_second_layer_has_the_mean_factor_of_the_batch_on_its_steps() -> None:
+    settings = HyperbolicSettings(
+        dim=1, n_hidden=1, way="clip", optimizer="adam", row_factor="step"
+    )
+    X = csr_matrix(np.array([[0.5], [2.0]], dtype=np.float32))
+    rows = RowStep(X, settings, np.random.default_rng(0))
+    rows.weights[:], rows.top[:] = 1.0, 0.9
+    factors = ((1 - rows.encode(np.array([0, 1]))[:, 0] ** 2) / 2) ** 2
+    rows.descend(np.array([[1.0], [1.0]]), 0.01)
+    assert rows.top == pytest.approx(np.array([[0.9 - 0.01 * factors.mean()]]), abs=1e-6)
+
+
+@pytest.mark.parametrize("told", [{"way": "lift"}, {"way": "clip", "space": "euclidean"}], ids=str)
+def test_only_clipped_rows_have_the_factor(told: dict) -> None:
+    X, Y = planted_corpus(64)
+    at_slope, on_step = (
+        train_joint(X, Y, HyperbolicSettings(dim=2, n_epochs=1, row_factor=where, **told), seed=0)
+        for where in ("slope", "step")
+    )
+    assert np.array_equal(at_slope.weights, on_step.weights)
 
 
 @pytest.mark.parametrize("space", ["poincare", "sphere", "euclidean"])

@@ -35,11 +35,13 @@ def embed(Z: NDArray[Any], space: str, way: str) -> tuple[Floats, Floats]:
     return poincare.lift(Z) if way == "lift" else poincare.project(Z)
 
 
-def pull_back(gradient: Floats, U: Floats, norms: Floats, space: str, way: str) -> Floats:
+def pull_back(
+    gradient: Floats, U: Floats, norms: Floats, space: str, way: str, *, scaled: bool = True
+) -> Floats:
     """Return the gradient at ``Z`` of a loss whose gradient at ``U = embed(Z)[0]`` is given.
 
     Of the clipped map it is the one in the ball's metric, as the paper has it: a row near the edge
-    would otherwise jump.
+    would otherwise jump. Unless ``scaled`` it is the usual one there, too.
     """
     if space == "sphere":
         return sphere.pull_back(gradient, U, norms)  # type: ignore[arg-type, return-value]
@@ -47,7 +49,7 @@ def pull_back(gradient: Floats, U: Floats, norms: Floats, space: str, way: str) 
         return gradient
     if way == "lift":
         return poincare.pull_back_lift(gradient, U, norms)
-    return poincare.pull_back(poincare.riemannian(gradient, U), U, norms)
+    return poincare.pull_back(poincare.riemannian(gradient, U) if scaled else gradient, U, norms)
 
 
 class SpaceEncoder(Storable):

@@ -48,6 +48,11 @@ class HyperbolicSettings(Settings):
         dimensions 2, 4 and 2 (60).
     way : {"lift", "clip"}
         How rows get into the ball: by the Lorentz form (clipped at the edge).
+    row_factor : {"slope", "step"}
+        Where the factor ((1 − ‖u‖²)/2)² of clipped rows stands: at each row's slope, before the
+        optimizer adds them up, or on the step that it makes, as the mean over those rows of the
+        batch that have the feature: slope (slope, by the printed rule for the map; what the
+        paper says about Adam can be read as step).
     n_hidden : int or None
         Units of a tanh layer between features and points. None: the map is linear.
     optimizer : {"adagrad", "adam", "rsgd"}
@@ -101,7 +106,8 @@ class HyperbolicSettings(Settings):
         Index of the training rows and of the labels: kmeans (centroids, one random row in 3,000).
     n_probes : int
         Lists that a search looks into unless it is exact: more finds more and takes longer: 24
-        (8; the paper does not say).
+        (8; the paper does not say). With the paper's lists fewer than 27,000 rows are searched
+        whole.
     storage : {"int8", "float32"}
         How maps are kept: int8 (float32).
     normalize : bool
@@ -118,6 +124,7 @@ class HyperbolicSettings(Settings):
     n_learners: int = 3
     alpha: float = 6.0
     way: str = "lift"
+    row_factor: str = "slope"
     n_hidden: int | None = None
     optimizer: str = "adagrad"
     learning_rate: float = 0.2
@@ -151,6 +158,7 @@ class HyperbolicSettings(Settings):
         "n_learners": [whole()],
         "alpha": [real(0, 100)],
         "way": [one_of("lift", "clip")],
+        "row_factor": [one_of("slope", "step")],
         "n_hidden": [whole(), None],
         "optimizer": [one_of(*OPTIMIZERS)],
         "learning_rate": [real(0)],

@@ -10,7 +10,9 @@ a short way on paper is a long one. For ``"adagrad"`` that is a factor (1 − �
 together are the factor ((1 − ‖v‖²)/2)² of projected RSGD (Nickel and Kiela, 2017); ``"adam"`` has
 the whole factor on the step, as Gerald and Baskiotis (2019) have it. For the clipped map their rule
 has the factor of each row between the slopes of loss and map, where it is here, too: a weight of
-the map is moved by many rows, so that its step has no factor of its own.
+the map is moved by many rows, so that its step has no factor of its own. Adam takes such a factor
+for a part of the gradient, whose size hardly counts for it. With ``row_factor="step"`` the step has
+the mean factor of the batch's rows instead.
 
 Some rows are kept apart to see when it is time to stop. One learner runs on one thread, in an order
 that its seed alone decides.
@@ -130,12 +132,23 @@ class RowStep:
     def descend(self, gradient: Floats, pace: float) -> None:
         """Take one step against the gradient at the points that ``encode`` returned."""
         settings = self._settings
-        gradient = pull_back(gradient, self._points, self._norms, settings.space, settings.way)
+        factors = self._factors_on_steps()
+        gradient = pull_back(
+            gradient,
+            self._points,
+            self._norms,
+            settings.space,
+            settings.way,
+            scaled=factors is None,
+        )
         if self.top is not None:
             at_top = self._hidden.T @ gradient
             gradient = (gradient @ self.top.T) * (1.0 - np.square(self._hidden))
             everything = np.arange(len(self.top))
-            self.top -= pace * self._top_steps.direction(everything, at_top).astype(np.float32)
+            step = self._top_steps.direction(everything, at_top)
+            if factors is not None:
+                step = step * factors.mean()
+            self.top -= pace * step.astype(np.float32)
         X = self._X
         n_features = kernels.add_up(
             X.indptr,
@@ -148,9 +161,25 @@ class RowStep:
             self._totals,
         )
         features = self._features[:n_features]
-        self.weights[features] -= np.float32(pace) * self._steps.direction(
-            features, self._totals[:n_features]
-        )
+        step = self._steps.direction(features, self._totals[:n_features])
+        if factors is not None:
+            step = step * self._mean_of_rows(factors)[features, np.newaxis]
+        self.weights[features] -= np.float32(pace) * step
+
+    def _factors_on_steps(self) -> Floats | None:
+        """Return ((1 − ‖u‖²)/2)² of the batch's rows, if steps and not slopes have it."""
+        settings = self._settings
+        if (settings.space, settings.way, settings.row_factor) != ("poincare", "clip", "step"):
+            return None
+        return np.square(poincare.boundary_gap(self._points)[:, 0] / 2.0)
+
+    def _mean_of_rows(self, values: Floats) -> NDArray[np.float32]:
+        """Return the mean of each feature over those rows of the batch that have it."""
+        rows = self._X[self._batch]
+        n_features = rows.shape[1]
+        sums = np.bincount(rows.indices, np.repeat(values, np.diff(rows.indptr)), n_features)
+        counts = np.bincount(rows.indices, minlength=n_features)
+        return (sums / np.maximum(counts, 1)).astype(np.float32)
 
 
 class LabelPoints:
