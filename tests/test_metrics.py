@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from labelspace import metrics
 from labelspace.errors import DataError
 from labelspace.topk import TopK
 
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 LOG2_3 = np.log2(3)
 
 
@@ -67,14 +70,20 @@ def test_psp_is_a_ratio_of_sums_by_hand() -> None:
     assert figures["PSnDCG@2"] == pytest.approx(100 * got / best)
 
 
-def test_psp_of_the_glas_paper_divides_two_means_and_takes_test_counts() -> None:
-    # Appendix D: Σ_i Σ_{j≤k} w·y / Σ_i best_i, w from the test labels.
+def test_psp_of_the_glas_paper_takes_its_weights_from_test_rows() -> None:
+    page = (DOCS / "metrics.md").read_text(encoding="utf-8")
+    assert "PSP@k = Σ_i Σ_{j≤k} w_{r_j} [r_j ∈ y]  /  Σ_i best_i" in page
+    assert "w_l = 1 + C · (m_l + B)^−A        C = (ln M − 1) · (B + 1)^A" in page
+    # Of M = 3 test rows two have label 0, and one each of the others; A, B = 0.55, 1.5.
     Y = csr_matrix([[1, 1, 0], [1, 0, 0], [0, 0, 1]])
-    weights = metrics.inverse_propensity([2, 1, 1], 3)
     figures = metrics.psp_glas(Y, np.array([[0, 2], [1, 0], [2, 1]]), ks=(1, 2))
-    got, best = weights[0] + weights[2], weights[1] + weights[0] + weights[2]
+    C = (np.log(3) - 1) * 2.5**0.55
+    often, once = 1 + C * 3.5**-0.55, 1 + C * 2.5**-0.55
+    # Found first are label 0 of the first row and label 2 of the last. The best would be a label
+    # that is there once, then 0, then 2; second comes label 0 of the row in the middle.
+    got, best = often + once, once + often + once
     assert figures["PSP@1"] == pytest.approx(100 * got / best)
-    got, best = got + weights[0], best + weights[0]
+    got, best = got + often, best + often
     assert figures["PSP@2"] == pytest.approx(100 * got / best)
 
 

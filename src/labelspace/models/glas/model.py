@@ -54,13 +54,18 @@ _TURNED = ("n_learners", "dim", "hidden", "regularizer_weight", "tail", "n_epoch
 class GLaS(LabelRanker):
     """A network that puts rows near the vectors of their labels.
 
+    The default is not the paper's method: its loss is binary cross-entropy, with a bias for each
+    label, rare labels are raised, and where features are many a linear map stands beside the
+    network. ``preset="paper"`` is the base setting of the paper.
+
     Learning needs torch (``pip install 'labelspace[deep]'``); prediction does not. Parameters that
     are None take the value of the preset; :class:`GLaSSettings` has these and all others.
 
     Parameters
     ----------
     preset : {"best", "paper"}, default="best"
-        "best" is what measures best; "paper" has the base setting of the paper.
+        "best" is what measures best; "paper" has the base setting of the paper, and for what the
+        paper does not say the values that the method's page names.
     n_learners : int, optional
         Networks that are learned, of whose inner products the mean is taken.
     dim : int, optional

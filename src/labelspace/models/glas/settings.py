@@ -111,7 +111,8 @@ class GLaSSettings(Settings):
     biases : bool
         Whether labels have biases, and scores a learned scale: True (False).
     scale : float
-        Factor s of inner products in binary and softmax, to begin with: 8, few and many 10 (10).
+        Factor s of inner products in binary and softmax, to begin with; without biases it stays: 8,
+        few and many 10 (10).
     tail : float
         How much rare labels are preferred, with ``loss="binary"``: 0 ranks by probability, 1 by
         probability times inverse propensity, which is what PSP counts: 1, many 2 (0).
@@ -130,12 +131,13 @@ class GLaSSettings(Settings):
     linear_scale : float
         Factor of the linear map's inner products, which are added to the networks' mean: 25.
     n_sampled : int
-        Labels that a batch is scored against, those of its rows among them: 4096.
+        Labels that a batch is scored against, those of its rows among them; more where its rows
+        have more: 4096.
     n_epochs : int
         Passes over the rows at most: 8, few 15, many 6 (10); very small corpora get more, for 40
         steps.
     batch_size : int
-        Rows in a step: 512, few 128 (4096).
+        Rows in a step at most: 512, few 128 (4096).
     learning_rate : float
         First step size of the network's dense layers, falling to zero: 0.003 (0.001).
     row_rule : {"adam", "adagrad"}
@@ -146,7 +148,8 @@ class GLaSSettings(Settings):
     validation : float
         Share of the rows that is held out to stop early: 0 (0.05).
     patience : int
-        Epochs without a better P@1 on rows held out after which training ends: 2 (10).
+        Epochs without a better P@1 on rows held out after which training ends: 2 (10, so that ten
+        passes are all made). The best epoch is taken either way.
     search : {"auto", "exact", "coarse_to_fine"}
         Index of the labels: auto, which is exact up to 2,000 labels. Above it is coarse to fine,
         which looks at a short form of every label and compares the best in full.
