@@ -33,9 +33,9 @@ EXPECTED_FAILURES = {
     "check_classifiers_multilabel_output_format_predict": "predict returns CSR by contract",
 }
 
-# Their scores are float32 products that round with the number of rows asked together, and some BLAS
-# with a row's place among them, by more than the 1e-7 that scikit-learn allows; our own tests of the
-# same things allow 1e-5.
+# Their scores are float32 products that round with the number of rows asked together, and with some
+# BLAS by a row's place among them, by more than the 1e-7 that scikit-learn allows; our own tests of
+# the same things allow 1e-5.
 ROUND_WITH_THE_BATCH = ("DXML", "GLaS", "NeuralXC", "XMLCNN")
 ASKED_TOGETHER = ("check_methods_subset_invariance", "check_methods_sample_order_invariance")
 
