@@ -124,7 +124,11 @@ METHODS: dict[str, Method] = {
     "neuralxc": Method(
         "neuralxc.model:NeuralXC",
         "auto-encoders of rows and label sets, joined (deep)",
-        ("neuralxc.label_network:LabelNetwork", "neuralxc.settings:NeuralXCSettings"),
+        (
+            "neuralxc.dense_layers:DenseLayers",
+            "neuralxc.label_network:LabelNetwork",
+            "neuralxc.settings:NeuralXCSettings",
+        ),
     ),
     "dxml": Method(
         "dxml.model:DXML",
@@ -212,7 +216,6 @@ SHARED_PARTS = (
     "data.text.transformers:Transformer",
     "deep.history:History",
     "deep.loop:TrainingState",
-    "encoders.dense:DenseLayers",
     "encoders.linear:LinearEncoder",
     "encoders.network:NetworkEncoder",
     "encoders.partition:Partition",

@@ -5,6 +5,7 @@ A test names the page's lines that it checks. The last test looks for lines that
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse import csr_matrix
 from scipy.special import expit
 
@@ -37,13 +38,20 @@ from labelspace.models.labelspace._stacking_kernels import SMALLEST_SHARE
 from labelspace.models.labelspace.boosting import BoostedTrees
 from labelspace.models.labelspace.candidates import Candidates
 from labelspace.models.labelspace.stacking import Stacker
+from labelspace.models.leml.newton import LOSSES, LowRankProblem
+from labelspace.models.leml.sparse_part import solve_sparse
+from labelspace.models.leml.squared_loss import Factors, alternate
 from labelspace.models.sleec.settings import SLEECSettings
+from labelspace.models.sparse_margins.active_labels import train_together
+from labelspace.models.sparse_margins.working_set import train_sparse
 from labelspace.models.xml_cnn.convolutions import WordConvolutions
 from labelspace.models.xml_cnn.settings import XMLCNNSettings
+from labelspace.row_forest import _split_kernels as splits
 from labelspace.search.result import SearchResult
 from labelspace.spaces import poincare
 from labelspace.topk import TopK
 from labelspace.voting import vote_weights
+from tests.planted import planted_corpus
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "methods"
 QUOTED: dict[str, list[str]] = {}
@@ -51,9 +59,25 @@ QUOTED: dict[str, list[str]] = {}
 BESIDE_THE_CODE: dict[str, dict[str, str]] = {
     "hierarchicalxc.md": {
         "L = 1/d ‖D(E(x)) − x‖²": (
-            "../deep/autoencoder/test_linear.py::"
+            "hierarchical_xc/test_linear_autoencoder.py::"
             "test_the_loss_is_the_mean_squared_error_of_rows_alone"
-        )
+        ),
+        "d_ij = −|c_i ∩ c_j|                       likeness='cooccurrence'": (
+            "hierarchical_xc/test_complete_link.py::test_distances_are_those_of_the_formulas"
+        ),
+        "d_ij = −|c_i ∩ c_j| / |c_i ∪ c_j|         likeness='iou'": (
+            "hierarchical_xc/test_complete_link.py::test_distances_are_those_of_the_formulas"
+        ),
+        "d_IJ = max_{i ∈ I, j ∈ J} d_ij            of two clusters": (
+            "hierarchical_xc/test_complete_link.py::test_distances_are_those_of_the_formulas"
+        ),
+        "P = σ(a·logit(p) + b)": (
+            "hierarchical_xc/test_platt.py::test_the_formula_holds_for_numbers_worked_out_by_hand"
+        ),
+        "a = 1 + s(a₀ − 1),   b = s·b₀,   s = min(1, 5,000 / n)": (
+            "hierarchical_xc/test_model.py::"
+            "test_a_larger_corpus_goes_a_share_of_the_way_to_what_was_learned"
+        ),
     },
     "label-compression.md": {
         "V = argmax tr(Vᵀ Ȳᵀ P Ȳ V),  VᵀV = I:    the first eigenvectors of ȲᵀPȲ": (
@@ -71,7 +95,8 @@ BESIDE_THE_CODE: dict[str, dict[str, str]] = {
             "label_compression/test_compressed_sensing.py::test_codes_are_random_sums_of_columns"
         ),
         "y = argmin ‖A·y − c‖   over y with as many entries as labels are asked for": (
-            "label_compression/test_compressed_sensing.py::test_fit_is_that_of_least_squares"
+            "label_compression/test_compressed_sensing.py::"
+            "test_the_labels_are_those_of_all_sets_that_fit_best"
         ),
         "p_l = ‖row l of V_m‖²/m": (
             "label_compression/test_column_subset.py::test_leverage_is_that_of_dense_numpy"
@@ -81,11 +106,38 @@ BESIDE_THE_CODE: dict[str, dict[str, str]] = {
             "test_decoder_is_the_pseudo_inverse_of_dense_numpy"
         ),
     },
-    "leml.md": {
-        "min_{W,H}  Σ_i Σ_l ℓ(y_il, x_iᵀ W h_l) + λ/2 (‖W‖² + ‖H‖²)": (
-            "leml/test_newton.py::test_gradients_are_those_of_finite_differences"
+    "label-trees.md": {
+        "node   min  ½ ‖w_c‖² + C Σ_{i at the parent of c} max(0, 1 − y_ic w_c·x_i)²"
+        "      y_ic = ±1": (
+            "../linear/test_node_classifiers.py::"
+            "test_siblings_are_told_apart_on_the_rows_at_their_parent"
         ),
+        "γ Σ_j ‖w_j‖² + (1/m) Σ_i ξ_i  =  2γ (½ Σ_j ‖w_j‖² + C Σ_i ξ_i)      C = 1/(2γm)": (
+            "label_trees/test_one_slack.py::"
+            "test_slacks_as_they_are_have_the_weight_that_gamma_gives_them"
+        ),
+        "P(c | its parent, x) = 1 / (1 + e^{−3 w_c·x})               a classifier of each child": (
+            "label_trees/test_label_tree.py::test_margins_become_probabilities"
+        ),
+        "                     = e^{8 w_c·x} / Σ_s e^{8 w_s·x}        one slack for a row": (
+            "label_trees/test_label_tree.py::test_margins_become_probabilities"
+        ),
+        "A_rs = Σ_{k ∈ r, l ∈ s} A_kl": (
+            "label_trees/test_label_embedding_tree.py::"
+            "test_nodes_are_as_alike_as_their_labels_are_together"
+        ),
+    },
+    "leml.md": {
         "score(l | x) = xW·h_l": ("leml/test_model.py::test_scores_are_products_of_row_and_label"),
+    },
+    "neuralxc.md": {
+        "L(x, y) = α ‖ψ_i(φ_i(x)) − x‖² + β ‖ψ_o(φ_o(y)) − y‖² + BCE(ψ_o(f(φ_i(x))), y)": (
+            "neuralxc/test_task.py::test_with_all_columns_the_loss_is_that_of_the_report"
+        ),
+        "L(x, y) = α/d_x ‖ψ_i(φ_i(x)) − x‖² + β/d_y ‖ψ_o(φ_o(y)) − y‖²"
+        " + 1/d_y BCE(ψ_o(f(φ_i(x))), y)": (
+            "neuralxc/test_report_task.py::test_the_loss_is_the_one_on_the_page"
+        ),
     },
     "parabel.md": {
         "score(l | x) = mean over trees of  Π_{n on the way to l} e^{−max(0, 1 − w_n·x)²}": (
@@ -106,10 +158,6 @@ BESIDE_THE_CODE: dict[str, dict[str, str]] = {
         ),
     },
     "row-trees.md": {
-        "min  ‖w‖₁ + C Σ_i log(1 + e^{−δ_i w·x_i}) − Σ_i nDCG(r^{δ_i}, y_i)"
-        "          δ_i = ±1, r^± rankings": (
-            "../row_forest/test_forest.py::test_the_objective_rises_with_every_turn"
-        ),
         "score(l | x) = tree_l(x)^α · ( 1/(1 + e^{γ ‖x − μ_l‖²}) )^{1 − α}": (
             "row_trees/test_pfastrexml.py::test_scores_are_those_of_the_formula"
         ),
@@ -253,6 +301,123 @@ def test_a_row_belongs_at_the_mean_of_its_labels() -> None:
     assert found.item() == pytest.approx((0.125 + 1.5 + 0.125) / 2)
 
 
+@quotes(
+    "row-trees.md",
+    "min  ‖w‖₁ + C Σ_i log(1 + e^{−δ_i w·x_i}) − Σ_i nDCG(r^{δ_i}, y_i)"
+    "          δ_i = ±1, r^± rankings",
+)
+def test_a_side_of_fastxml_ranks_well_and_a_short_plane_tells_the_sides() -> None:
+    # Rows 0 and 1 have label 0, rows 2 and 3 label 1: apart, each is ranked first on its side.
+    Y = csr_matrix(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
+    ones, discounts = np.ones(4), 1 / np.log2([2.0, 3.0])
+    rows = np.arange(4)
+    by_row = [Y.indptr.astype(np.int64), Y.indices, ones[:2], ones]
+    sides = splits.sides_by_rankings(rows, *by_row, discounts, np.zeros((2, 2)), np.uint64(1))
+    worth = {}
+    for told in itertools.product((0, 1), repeat=4):
+        counts = np.array([Y[np.array(told) == side].sum(axis=0).A1 for side in (0, 1)])
+        worth[told] = float((-np.sort(-counts, axis=1) @ discounts).sum())  # Σ nDCG, best is 4
+    assert worth[tuple(sides.tolist())] == max(worth.values()) == pytest.approx(4.0)
+    # One feature, 1 where δ = 1 and −1 elsewhere; a side's rows have the weight of all rows, so C
+    # counts twice. |w| + 2C · 4 log(1 + e^{−w}) is least where 1 = 8C σ(−w): w = log(8C − 1).
+    signs = 2.0 * sides - 1.0
+    X, plane = csr_matrix(signs[:, np.newaxis].astype(np.float32)), np.zeros(1)
+    for C, w in ((1.0, np.log(7.0)), (0.5, np.log(3.0)), (0.1, 0.0)):
+        plane[:] = 0.0
+        place = np.full(1, -1, dtype=np.int32)
+        _, bias = splits.separate(
+            *(X.indptr.astype(np.int64), X.indices, X.data, rows, sides, place, plane),
+            *(C, 1e-9, 200, 200, 4, np.uint64(1)),
+        )
+        assert (plane[0], bias) == pytest.approx((w, 0.0), abs=1e-4)
+
+
+@quotes("leml.md", "min_{W,H}  Σ_i Σ_l ℓ(y_il, x_iᵀ W h_l) + λ/2 (‖W‖² + ‖H‖²)")
+def test_two_factors_are_as_good_as_losses_and_lengths_say() -> None:
+    # One row x = 1 with the first of two labels; W = 2, H = (0.5, −1): scores 1 and −2.
+    X, Y = csr_matrix([[1.0]]), csr_matrix([[1.0, 0.0]])
+    W, H = np.array([[2.0]]), np.array([[0.5], [-1.0]])
+    lengths = 0.5 * 0.4 * (4.0 + 0.25 + 1.0)
+    by_hand = {"logistic": np.log1p(np.exp(-1.0)) + np.log1p(np.exp(-2.0)), "squared-hinge": 0.0}
+    for loss, losses in by_hand.items():
+        found = LowRankProblem(X, Y, LOSSES[loss], 0.4).objective(W, H)
+        assert found == pytest.approx(losses + lengths)
+    # Squared: ½(1 − wh)² + λ/2 (w² + h²) is least where w = h and 1 − w² = λ.
+    start = np.array([[1.0], [0.0]], dtype=np.float32)
+    told = {"penalty": 0.25, "n_rounds": 60, "n_steps": 5}
+    w, h = alternate(X.astype(np.float32), Y.astype(np.float32), start, **told)
+    assert (w @ h.T)[0] == pytest.approx([0.75, 0.0], abs=1e-3)
+
+
+@quotes("robustxml.md", "pull of feature f on label l = x_fᵀ(y_l − XWh_l) = x_fᵀy_l − (XᵀXW)_f h_l")
+def test_a_sparse_weight_is_what_is_pulled_beyond_the_price() -> None:
+    X, y = np.array([[1.0], [2.0], [0.0]], dtype=np.float32), np.array([1.0, 1.0, 0.0])
+    factors = Factors(np.array([[0.5]], np.float32), np.array([[0.4]], np.float32))
+    pull = X[:, 0] @ (y - X[:, 0] * 0.5 * 0.4)  # 3 − 5 · 0.2
+    assert pull == pytest.approx(3.0 - 5.0 * 0.2)
+    told = {"l1": 0.3, "penalty": 0.5, "n_weights": 1, "n_passes": 100}
+    found = solve_sparse(csr_matrix(X), csr_matrix(y[:, np.newaxis]), factors, **told)
+    assert found[0, 0] == pytest.approx((pull - 0.3) / (5.0 + 0.5), abs=1e-5)
+
+
+@quotes(
+    "sparse-margins.md",
+    "w_l = shrunk(Σ_i α_il x_i − Σ_j α_jl x_j, λ)        rows i with label l, j without it; α ≥ 0",
+    "dual of min_t L_i(t):  Σ_l α_il² / (4C),  Σ_{p ∈ P_i} α_ip = Σ_{n ∉ P_i} α_in, or larger if"
+    " t = 1",
+)
+def test_weights_of_pd_sparse_are_sums_of_rows_with_lambda_taken_off() -> None:
+    X, Y = planted_corpus(80, n_labels=8)
+    told = {"C": 0.5, "shrink": 0.1, "tol": 1e-6, "max_searches": 200, "max_passes": 10}
+    weights, biases, _ = train_together(X, Y, loss="threshold", **told)
+    mine = Y.toarray() > 0
+    scores = np.asarray(X @ weights.toarray().T) + biases
+    alpha, thresholds = np.empty(scores.shape), []
+    for row, (values, own) in enumerate(zip(scores, mine, strict=True)):
+
+        def missing(t: float, values: np.ndarray = values, own: np.ndarray = own) -> np.ndarray:
+            return np.maximum(0, np.where(own, 1 + t - values, 1 + values - t))
+
+        best = minimize_scalar(
+            lambda t, missing=missing: np.square(missing(t)).sum(),
+            bounds=(1.0, 20.0),
+            method="bounded",
+            options={"xatol": 1e-9},
+        )
+        thresholds.append(best.x)
+        # α²/(4C) is the price of α that belongs to C times the square of what a margin misses.
+        alpha[row] = 2 * 0.5 * missing(best.x)
+    surplus = np.where(mine, alpha, -alpha).sum(axis=1)
+    low = np.array(thresholds) < 1 + 1e-3
+    assert {True, False} == set(low.tolist())
+    assert np.allclose(surplus[~low], 0.0, atol=1e-3)
+    assert np.all(surplus[low] > -1e-2)
+    sums = np.where(mine, alpha, -alpha).T @ X.toarray()
+    shrunk = np.sign(sums) * np.maximum(np.abs(sums) - 0.1, 0.0)
+    assert np.allclose(weights.toarray(), shrunk, atol=1e-2)
+
+
+@quotes(
+    "sparse-margins.md",
+    "min_α  ½‖shrunk(Σ_i α_i s_i x_i, λ)‖² + Σ_i α_i² / (4C) − Σ_i α_i   with  α_i ≥ 0",
+)
+def test_the_dual_of_ppd_sparse_is_as_high_as_the_problem_is_low() -> None:
+    X, Y = planted_corpus(300)
+    exact = {"loss": "squared_hinge_dual", "C": 0.5, "shrink": 0.2, "tol": 1e-4}
+    weights, biases, _ = train_sparse(X, Y, max_passes=2000, **exact)
+    w, b = weights[3].toarray().ravel(), biases[3]
+    s = np.where(Y[:, 3].toarray().ravel() > 0, 1.0, -1.0)
+    missing = np.maximum(0, 1 - s * (X @ w + b))
+    primal = 0.5 * (w @ w + b * b) + 0.2 * np.abs(w).sum() + 0.5 * np.square(missing).sum()
+    alpha = 2 * 0.5 * missing
+    sums = X.T @ (alpha * s)
+    shrunk = np.sign(sums) * np.maximum(np.abs(sums) - 0.2, 0.0)
+    assert w == pytest.approx(shrunk, abs=1e-2)
+    bias = alpha @ s  # of the constant feature, which is not shrunk
+    dual = 0.5 * (shrunk @ shrunk + bias**2) + np.square(alpha).sum() / 2.0 - alpha.sum()
+    assert -dual == pytest.approx(primal, rel=1e-2)
+
+
 @quotes("glas.md", "L = (1/B) Σ_i ℓ(z_i·V, y_i) + λ mean_{a,b} (v_a·v_b − ½(F(a|b) + F(b|a)))²")
 def test_products_of_labels_are_to_be_how_often_they_come_together() -> None:
     pytest.importorskip("torch")
@@ -284,6 +449,21 @@ def test_products_of_labels_are_to_be_how_often_they_come_together() -> None:
     assert losses["loss"].item() == pytest.approx(fit + 10.0 * penalty, rel=1e-5)
     assert min(fit, penalty) > 0.01
     assert likeness.toarray() == pytest.approx(U, abs=1e-6)
+
+
+@quotes(
+    "glas.md", "ℓ(z·V, y) = Σ_{y'} max(0, z·v_y' − z·v_y + c)        y' not of the row's labels"
+)
+def test_a_drawn_label_is_to_stand_above_all_that_are_not_the_rows() -> None:
+    torch = pytest.importorskip("torch")
+    from labelspace.deep import label_losses
+
+    # Labels 0 and 3 are the row's, 3 is drawn, c is ½: 0.6 − 0.4 + 0.5 of label 1, 0.1 − 0.4 + 0.5
+    # of label 2, nothing of label 0, though it stands above, and of label 4, which is far below.
+    h = torch.tensor([[0.9, 0.6, 0.1, 0.4, -0.5]])
+    relevant = torch.tensor([[True, False, False, True, False]])
+    found = label_losses.margin(h, relevant, torch.tensor([3]), 0.5)
+    assert found.item() == pytest.approx(0.7 + 0.2)
 
 
 @quotes("glas.md", "score(l | x) = σ( s·z·v_l + b_l + tail · ln(1/p_l) )")
@@ -541,31 +721,6 @@ def test_a_frequent_label_scores_by_its_share() -> None:
 
 
 @quotes(
-    "neuralxc.md",
-    "L(x, y) = α ‖ψ_i(φ_i(x)) − x‖² + β ‖ψ_o(φ_o(y)) − y‖² + BCE(ψ_o(f(φ_i(x))), y)",
-)
-def test_the_three_terms_of_the_loss() -> None:
-    torch = pytest.importorskip("torch")
-    from labelspace.models.neuralxc.report_task import ReportTask
-    from labelspace.models.neuralxc.settings import NeuralXCSettings
-    from labelspace.parameters import CorpusShape
-
-    X, Y = (csr_matrix(np.eye(4)[[0, 1, 2, 1]], dtype=np.float32) for _ in range(2))
-    chosen = NeuralXCSettings.for_corpus("paper", CorpusShape(4, 4, 4))
-    told = {**vars(chosen), "errors": "sum", "alpha": 0.3, "beta": 0.2}
-    task = ReportTask(X, Y, NeuralXCSettings(**told))
-    x, y = (torch.from_numpy(one.toarray()) for one in (X, Y))
-    code = task.encoder(x)
-    p = torch.sigmoid(task.label_decoder(task.regressor(code)))
-    again = torch.sigmoid(task.decoder(code)) - x
-    labels = torch.sigmoid(task.label_decoder(task.label_encoder(y))) - y
-    bce = -(y * p.log() + (1 - y) * (1 - p).log())
-    each = 0.3 * again.square() + 0.2 * labels.square() + bce
-    found = task.loss(np.arange(4), np.random.default_rng(0))["loss"]
-    assert found.item() == pytest.approx(each.sum(dim=1).mean().item(), rel=1e-4)
-
-
-@quotes(
     "one-vs-all.md",
     "w_l = argmin  ½‖w‖² + C Σ_i max(0, 1 − s_i w·x_i)²        s_i = +1 if row i has"
     " label l, else −1",
@@ -617,8 +772,11 @@ def test_a_point_is_expressed_at_the_least_cost() -> None:
         assert cost(solved.coefficients[0] + step - step.mean()) >= found - 1e-9
 
 
+@quotes(
+    "hierarchicalxc.md",
+    "p(l | x) = Π_n σ(w_n·x + b_n)        over the nodes n from below the root to label l",
+)
 def test_a_path_multiplies_the_chances_of_its_steps() -> None:
-    # HierarchicalXC: P(label | x) = Π P(child | node, x) along the path from the root
     tree = Tree.from_nested([[0, 1], 2], n_labels=3)  # nodes: root, {0, 1}, {2}, {0}, {1}
     weights = csr_matrix(np.array([[0.0], [0.4], [-0.6], [1.0], [-2.0]], dtype=np.float32))
     biases = np.array([0.0, 0.1, 0.2, 0.0, 0.3], dtype=np.float32)

@@ -2,7 +2,8 @@
 
 The corpus is one whose loudest words say nothing of labels, so that votes of the nearest rows, as
 they are or by a map that has not learned, are hardly better than the most common labels. One preset
-does not learn, which is known and said on its page.
+does not learn here, which is known and said on its page. Rows have two labels at most: that a label
+tree as printed does not learn where they have many is seen in label_trees/test_crowded_rows.
 """
 
 from __future__ import annotations
@@ -21,19 +22,18 @@ SMALL: dict[tuple[str, str], dict[str, Any]] = {
     ("annexml", "paper"): {"n_learners": 2},
     ("dxml", "paper"): {"n_epochs": 120},
     ("fastxml", "paper"): {"n_trees": 8},
-    ("glas", "paper"): {"dim": 16, "hidden": (16,), "batch_size": 64, "n_epochs": 25},
-    ("label-embedding", "paper"): {"dim": 11},
-    ("label-embedding-tree", "paper"): {"dim": 11},
     ("hyperbolic", "paper"): {"n_learners": 2, "n_epochs": 60},
     ("pfastrexml", "paper"): {"n_trees": 8},
     ("sleec", "paper"): {"n_learners": 2, "dim": 16, "n_neighbors": 10},
     ("wsabie", "paper"): {"dim": 16, "n_epochs": 30},
     ("xml-cnn", "paper"): {"n_epochs": 5},
 }
-NEED_TORCH = {"dxml", "glas", "hierarchicalxc", "neuralxc"}
+NEED_TORCH = {"dxml", "glas", "hierarchicalxc", "neuralxc", "xml-cnn"}
 MARGIN = 0.3
-# As printed it gives the most common labels; its page says so, and "repaired" is there for that.
+# As printed it is no better than the most common labels; its page says so, and "repaired" is there
+# for that.
 DOES_NOT_LEARN = {("neuralxc", "paper")}
+NEAR = 0.05
 
 
 def presets() -> list[tuple[str, str]]:
@@ -48,10 +48,15 @@ def presets() -> list[tuple[str, str]]:
 
 
 @functools.cache
+def most_common() -> float:
+    return MostCommon().fit(*drowned_corpus()).score(*drowned_corpus(200, seed=1))
+
+
+@functools.cache
 def without_learning() -> float:
     """Return the better one of most common labels and votes of the nearest rows."""
-    both = MostCommon(), NearestNeighbors()
-    return max(model.fit(*drowned_corpus()).score(*drowned_corpus(200, seed=1)) for model in both)
+    votes = NearestNeighbors().fit(*drowned_corpus()).score(*drowned_corpus(200, seed=1))
+    return max(most_common(), votes)
 
 
 def score_of(method: str, preset: str, **changed: Any) -> float:
@@ -65,7 +70,7 @@ def score_of(method: str, preset: str, **changed: Any) -> float:
 @pytest.mark.parametrize(("method", "preset"), presets())
 def test_it_learns(method: str, preset: str) -> None:
     if (method, preset) in DOES_NOT_LEARN:
-        assert score_of(method, preset) < without_learning()
+        assert score_of(method, preset) == pytest.approx(most_common(), abs=NEAR)
     else:
         assert score_of(method, preset) > without_learning() + MARGIN
 

@@ -111,20 +111,13 @@ def label_knn(
         raise ValueError(f"similarity is {similarity!r}: give one of {', '.join(SIMILARITIES)}.")
     if queries is None:
         queries, first_query = Y, 0
-    columns = csc_matrix(Y)
-    counts = np.diff(columns.indptr).astype(np.int64)
-    kept = shortest_lists(counts, budget * Y.shape[0])
-    if by_length:
-        kept = counts <= counts[kept].max(initial=0)
     norms = _norms(queries, Y, similarity)
     asked = queries.indptr, queries.indices
-    lists = columns.indptr, columns.indices, kept
+    lists = _lists(Y, budget, by_length)
     first = -1 if first_query is None else first_query
     inputs = n_neighbors, (first, *asked, *lists, *norms, seed, not by_length)
-    n_queries = queries.shape[0]
-    blocks = [
-        (start, min(start + _BLOCK, n_queries)) for start in range(0, max(n_queries, 1), _BLOCK)
-    ]
+    starts = range(0, max(queries.shape[0], 1), _BLOCK)
+    blocks = [(start, min(start + _BLOCK, queries.shape[0])) for start in starts]
     if engine.is_active():
         found = engine.run_blocks(_neighbors, inputs, blocks, "label graph")
     else:
@@ -133,6 +126,18 @@ def label_knn(
     if len(found) == 1:
         return LabelGraph(*found[0])
     return LabelGraph(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+
+def _lists(
+    Y: csr_matrix, budget: int, by_length: bool
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
+    """Return the rows of each label, one after the other, and which labels' rows are walked."""
+    columns = csc_matrix(Y)
+    counts = np.diff(columns.indptr).astype(np.int64)
+    kept = shortest_lists(counts, budget * Y.shape[0])
+    if by_length:
+        kept = counts <= counts[kept].max(initial=0)
+    return columns.indptr, columns.indices, kept
 
 
 def _neighbors(

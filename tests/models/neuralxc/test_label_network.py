@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.network import NetworkEncoder
+from labelspace.models.neuralxc.dense_layers import DenseLayers
 from labelspace.models.neuralxc.label_network import LabelNetwork
 from tests.models.neuralxc.logits import logits
 

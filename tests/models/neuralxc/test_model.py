@@ -123,7 +123,7 @@ def test_texts_go_in_as_they_are():
 
 
 def test_a_killed_training_keeps_the_networks_that_are_done(corpus, tmp_path, monkeypatch):
-    from labelspace.deep.autoencoder import training
+    from labelspace.models.neuralxc import training
 
     folder = tmp_path / "checkpoint"
     two = {"n_learners": 2, "n_epochs": 2, "batch_size": 16}

@@ -249,7 +249,9 @@ class HierarchicalXC(LabelRanker):
         if told.projection == "none":
             return None
         if told.projection == "autoencoder":
-            from labelspace.deep.autoencoder.linear import learn_linear_autoencoder
+            from labelspace.models.hierarchical_xc.linear_autoencoder import (
+                learn_linear_autoencoder,
+            )
 
             own_seed = int(check_random_state(seed).randint(2**31))
             return learn_linear_autoencoder(X, told.dim, l2=told.l2, seed=own_seed)

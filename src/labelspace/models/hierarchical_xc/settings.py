@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from labelspace.deep.autoencoder.program_widths import widths_of_rows
+from labelspace.deep.program_widths import widths_of_rows
 from labelspace.models.hierarchical_xc.complete_link import LIKENESSES
 from labelspace.models.hierarchical_xc.projection import PROJECTIONS
 from labelspace.parameters import (

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labelspace import metrics
-from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.network import NetworkEncoder
 from labelspace.linear.label_ridge import label_ridge
 from labelspace.linear.logistic_regression import PSEUDO_ROWS, logistic_regression
+from labelspace.models.neuralxc.dense_layers import DenseLayers
 from labelspace.models.neuralxc.label_network import LabelNetwork
 from labelspace.search.exact import ExactIndex
 from labelspace.topk import TopK

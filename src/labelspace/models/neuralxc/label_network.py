@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.network import NetworkEncoder
+from labelspace.models.neuralxc.dense_layers import DenseLayers
 from labelspace.spaces import sphere
 from labelspace.store import Storable, schema
 

@@ -42,9 +42,9 @@ from labelspace.threads import in_blocks
 from labelspace.topk import NO_LABEL, TopK
 
 if TYPE_CHECKING:
-    from labelspace.deep.autoencoder.task import AutoencoderTask
     from labelspace.deep.history import History
     from labelspace.deep.loop import DeepSettings
+    from labelspace.models.neuralxc.task import AutoencoderTask
 
 Floats = NDArray[np.float32]
 
@@ -228,7 +228,7 @@ class NeuralXC(LabelRanker):
 
     def _partial_fit(self, X: csr_matrix, Y: csr_matrix) -> None:
         """Give new labels an output each, then learn on gently; only BCE is made small."""
-        from labelspace.deep.autoencoder.training import train_autoencoder
+        from labelspace.models.neuralxc.training import train_autoencoder
 
         seed = int(check_random_state(self.random_state).randint(1 << 31))
         X = self.rows_.encode(X)
@@ -287,7 +287,7 @@ class NeuralXC(LabelRanker):
         training: DeepSettings,
         held_out: tuple[csr_matrix, csr_matrix] | None,
     ) -> tuple[LabelNetwork, History]:
-        from labelspace.deep.autoencoder.training import train_autoencoder
+        from labelspace.models.neuralxc.training import train_autoencoder
 
         told = self.settings_
         if told.networks == "dense":

@@ -29,8 +29,8 @@ from torch.nn import functional
 from labelspace import metrics
 from labelspace.deep.loop import DeepTask
 from labelspace.deep.sparse_network import to_array
-from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.network import NetworkEncoder
+from labelspace.models.neuralxc.dense_layers import DenseLayers
 from labelspace.models.neuralxc.label_network import LabelNetwork
 from labelspace.models.neuralxc.settings import NeuralXCSettings
 from labelspace.topk import TopK

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from labelspace.deep.autoencoder.program_widths import step_size, widths_by_rule, widths_of_rows
-from labelspace.deep.autoencoder.settings import (
+from labelspace.deep.program_widths import step_size, widths_by_rule, widths_of_rows
+from labelspace.errors import UsageError
+from labelspace.models.neuralxc.autoencoder_settings import (
     FEW_ROWS,
     FEWEST_WORDS,
     VERY_FEW_ROWS,
     AutoencoderSettings,
 )
-from labelspace.errors import UsageError
 from labelspace.parameters import FLAG, CorpusShape, Rules, Span, Tunable, one_of, whole
 
 if TYPE_CHECKING:
@@ -94,8 +94,9 @@ class NeuralXCSettings(AutoencoderSettings):
     normalize : bool
         Whether rows are scaled to length one: True (False).
 
-    All others are those of :class:`labelspace.deep.autoencoder.settings.AutoencoderSettings`. In
-    "paper", ``alpha`` and ``beta`` are 0.01, ``n_epochs`` is 10, ``batch_size`` 64,
+    All others are those of
+    :class:`labelspace.models.neuralxc.autoencoder_settings.AutoencoderSettings`. In "paper",
+    ``alpha`` and ``beta`` are 0.01, ``n_epochs`` is 10, ``batch_size`` 64,
     ``learning_rate`` 0.0003, on mediamill 0.001, and ``weight_decay`` 0.0001; nothing is dropped;
     codes of label sets go through tanh; and widths are the program's for the corpora of the report,
     else 6·√features and 2.5·√labels for codes, the geometric mean of those and the number of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labelspace.encoders.dense import DenseLayers
+from labelspace.models.neuralxc.dense_layers import DenseLayers
 
 
 @pytest.fixture

@@ -22,19 +22,19 @@ from torch import Tensor, nn
 
 from labelspace import metrics
 from labelspace.deep import label_losses
-from labelspace.deep.autoencoder.column_sampling import sample_columns
-from labelspace.deep.autoencoder.dense_network import ColumnDecoder, DenseNetwork
-from labelspace.deep.autoencoder.reconstruction import (
+from labelspace.deep.loop import DeepTask
+from labelspace.deep.row_table import RowTable
+from labelspace.deep.sparse_network import SparseBatch, SparseNetwork, activated
+from labelspace.encoders.network import NetworkEncoder
+from labelspace.models.neuralxc.autoencoder_settings import AutoencoderSettings
+from labelspace.models.neuralxc.column_sampling import sample_columns
+from labelspace.models.neuralxc.dense_layers import DenseLayers
+from labelspace.models.neuralxc.dense_network import ColumnDecoder, DenseNetwork
+from labelspace.models.neuralxc.reconstruction import (
     ReconstructionTarget,
     sampled_squared_error,
     squared_probability_error,
 )
-from labelspace.deep.autoencoder.settings import AutoencoderSettings
-from labelspace.deep.loop import DeepTask
-from labelspace.deep.row_table import RowTable
-from labelspace.deep.sparse_network import SparseBatch, SparseNetwork, activated
-from labelspace.encoders.dense import DenseLayers
-from labelspace.encoders.network import NetworkEncoder
 from labelspace.topk import TopK
 
 Floats = NDArray[np.float32]

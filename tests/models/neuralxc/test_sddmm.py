@@ -6,8 +6,8 @@ from scipy.sparse import csr_matrix
 
 torch = pytest.importorskip("torch")
 
-from labelspace.deep.autoencoder import sddmm as module
-from labelspace.deep.autoencoder.sddmm import NonZeros, sddmm
+from labelspace.models.neuralxc import sddmm as module
+from labelspace.models.neuralxc.sddmm import NonZeros, sddmm
 
 
 @pytest.mark.parametrize("block", [3, 4096])

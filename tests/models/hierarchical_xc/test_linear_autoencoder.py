@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 
 torch = pytest.importorskip("torch")
 
-from labelspace.deep.autoencoder.linear import (
+from labelspace.models.hierarchical_xc.linear_autoencoder import (
     LinearAutoencoderTask,
     halved,
     learn_linear_autoencoder,

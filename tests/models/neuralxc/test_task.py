@@ -9,9 +9,9 @@ torch = pytest.importorskip("torch")
 
 from torch.nn import functional
 
-from labelspace.deep.autoencoder.settings import AutoencoderSettings
-from labelspace.deep.autoencoder.task import AutoencoderTask
 from labelspace.deep.loop import DeepSettings, train
+from labelspace.models.neuralxc.autoencoder_settings import AutoencoderSettings
+from labelspace.models.neuralxc.task import AutoencoderTask
 from tests.planted import planted_corpus
 
 SMALL = AutoencoderSettings(

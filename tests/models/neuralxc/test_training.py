@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from labelspace.deep.autoencoder.settings import AutoencoderSettings
-from labelspace.deep.autoencoder.training import train_autoencoder
+from labelspace.models.neuralxc.autoencoder_settings import AutoencoderSettings
+from labelspace.models.neuralxc.training import train_autoencoder
 from tests.planted import planted_corpus
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labelspace.deep.autoencoder.column_sampling import sample_columns
+from labelspace.models.neuralxc.column_sampling import sample_columns
 
 
 def test_few_columns_are_all_there_and_count_once():

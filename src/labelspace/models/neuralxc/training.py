@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from labelspace.deep.autoencoder.settings import AutoencoderSettings
-from labelspace.deep.autoencoder.task import AutoencoderTask
 from labelspace.deep.history import History
 from labelspace.deep.loop import DeepSettings, device_of, train
-from labelspace.encoders.dense import DenseLayers
 from labelspace.encoders.network import NetworkEncoder
+from labelspace.models.neuralxc.autoencoder_settings import AutoencoderSettings
+from labelspace.models.neuralxc.dense_layers import DenseLayers
+from labelspace.models.neuralxc.task import AutoencoderTask
 
 Floats = NDArray[np.float32]
 

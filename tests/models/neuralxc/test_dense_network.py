@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from labelspace.deep.autoencoder.dense_network import ColumnDecoder, DenseNetwork
+from labelspace.models.neuralxc.dense_network import ColumnDecoder, DenseNetwork
 
 
 @pytest.mark.parametrize("end", ["linear", "tanh", "relu"])

@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from labelspace.deep.row_table import RowTable
 from labelspace.deep.sparse_network import activated, random_layer, to_array
-from labelspace.encoders.dense import DenseLayers
+from labelspace.models.neuralxc.dense_layers import DenseLayers
 
 Floats = NDArray[np.float32]
 

@@ -26,8 +26,8 @@ from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 from torch.nn import functional
 
-from labelspace.deep.autoencoder.program_widths import step_size
 from labelspace.deep.loop import DeepSettings, DeepTask, train
+from labelspace.deep.program_widths import step_size
 from labelspace.deep.sparse_network import to_array
 from labelspace.encoders.network import NetworkEncoder
 

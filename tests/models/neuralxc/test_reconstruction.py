@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 
 torch = pytest.importorskip("torch")
 
-from labelspace.deep.autoencoder.reconstruction import (
+from labelspace.models.neuralxc.reconstruction import (
     ReconstructionTarget,
     sampled_squared_error,
     squared_probability_error,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from torch import Tensor
 
-from labelspace.deep.autoencoder.sddmm import NonZeros, sddmm
+from labelspace.models.neuralxc.sddmm import NonZeros, sddmm
 
 
 @dataclass(frozen=True)

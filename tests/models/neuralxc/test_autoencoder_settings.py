@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from labelspace.deep.autoencoder.settings import AutoencoderSettings
+from labelspace.models.neuralxc.autoencoder_settings import AutoencoderSettings
 
 
 def test_patience_counts_only_where_training_may_stop_early():

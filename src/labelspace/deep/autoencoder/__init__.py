@@ -1,1 +1,0 @@
-"""Auto-encoders of sparse rows and of label sets, joined by a regressor."""
