@@ -154,11 +154,11 @@ class Votes:
         )
 
     @classmethod
-    def counted(cls, rows: SearchResult) -> Votes:
-        """Let each row that is near at all count one, and labels nothing."""
+    def counted(cls, rows: SearchResult, *, all_found: bool = False) -> Votes:
+        """Let each row that is near at all count one, or all that were found; labels nothing."""
         none = SearchResult.none(len(rows.ids), 0)
-        heard = (rows.products > 0).astype(np.float32)
-        return cls(rows.ids, heard, none.ids, none.products)
+        heard = rows.ids >= 0 if all_found else rows.products > 0
+        return cls(rows.ids, heard.astype(np.float32), none.ids, none.products)
 
     def top(self, Y: csr_matrix, k: int) -> TopK:
         """Return the ``k`` labels with most votes, where ``Y`` has the labels of the rows."""

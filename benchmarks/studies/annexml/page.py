@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from benchmarks.corpora import BY_SIZE, ROOT
-from benchmarks.render.presets import SINCE
-from benchmarks.render.references import earlier
+from benchmarks.corpora import BY_SIZE, RANDOM_SPLITS, ROOT
+from benchmarks.plan import TEN_SPLITS
+from benchmarks.render.presets import since
+from benchmarks.render.references import earlier, published
 from benchmarks.render.tables import markdown
 from benchmarks.results import Line, read_lines
 from benchmarks.studies.lines import Measured, select
 from benchmarks.studies.promises import scale_table, size
 from benchmarks.studies.study import Figures
-from benchmarks.studies.tables import NOT_MEASURED, of_variants, precisions
+from benchmarks.studies.tables import NOT_MEASURED, of_variants, precisions, spread
 
+PROGRAM_RUNS = Path(__file__).with_name("program.csv")
+"""The original C++ program on the files as given, seed by seed; ``run.py`` tells how."""
 PAGE = ROOT / "docs" / "methods" / "annexml.md"
 CORPORA = ("bibtex", "delicious", "wordnet")
 SIZES = [
@@ -27,7 +32,7 @@ SIZES = [
 GROUPS = (
     "as it is",
     "learners",
-    "the original program",
+    "as the program does",
     "partition",
     "dimension",
     "γ of the contrast",
@@ -37,16 +42,22 @@ GROUPS = (
     "votes",
     "search",
 )
+"""Kinds of variants that are shown. Lines of "the original program" are older ones of "as the
+program does", whose milliseconds had the building of tree and graph in them."""
 
 PROGRAM = {
-    "the original program": "AnnexML C++, 15 learners",
-    "the same, lots drawn between rows with equally like labels": (
+    "the original C++ program": "AnnexML C++, 15 learners",
+    "the program, lots drawn between rows with equally like labels": (
         "AnnexML C++, 15 learners, ties by lot"
     ),
+    "the program, features numbered from 1, no rows without labels": (
+        "AnnexML C++, 15 learners, features from 1"
+    ),
 }
-"""Names of the program, and in ``earlier.csv``."""
+"""Names of the program, and in ``earlier.csv`` and ``program.csv``."""
+PAPER = 'as the program does, `preset="paper"`'
 FIRST: dict[str, dict[str, Any]] = {
-    'as the program does, `preset="paper"`': {"preset": "paper"},
+    PAPER: {"preset": "paper"},
     "its settings, learned by batches": {"preset": "paper", "objective": "batches"},
     "the default": {},
     "the default, labels without vectors of their own": {"label_weight": 0.0},
@@ -57,27 +68,33 @@ FIRST: dict[str, dict[str, Any]] = {
 def tables(lines: list[Measured]) -> dict[str, str]:
     """Return the tables of the page."""
     columns = ["rows", "features", "labels", "learners", "training, CPU s", "peak memory", "model"]
-    given = [one for one in read_lines() if one["status"] == "done" and one["split"] == "given"]
+    done = [one for one in read_lines() if one["status"] == "done"]
+    given = [one for one in done if one["split"] == "given"]
     return {
         "first": _first(given),
         "figures": _figures(given),
+        "ten": _ten(done),
         "parts": _parts(select(lines, part="parts")),
         "scale": scale_table(lines, SIZES, columns, "MB"),
     }
 
 
 def _first(given: list[Line]) -> str:
+    """Return the mean and deviation of seeds where there are several, else the one run."""
     corpora = ("bibtex", "delicious")
     rows = []
     for title, name in PROGRAM.items():
-        of_program = [_of_program(corpus, name) for corpus in corpora]
-        rows.append([title, *(precisions(one, 2) if one else NOT_MEASURED for one in of_program)])
+        rows.append([title, *(_spread(_seeds_of_program(corpus, name)) for corpus in corpora)])
     for title, told in FIRST.items():
-        found = [_latest(given, corpus, told) for corpus in corpora]
-        rows.append(
-            [title, *(precisions(one["metrics"], 2) if one else NOT_MEASURED for one in found)]
-        )
-    return of_variants(["given files, P@1/3/5", *corpora], rows)
+        found = [_newest(given, corpus, told, "seed").values() for corpus in corpora]
+        rows.append([title, *(_spread([one["metrics"] for one in runs]) for runs in found)])
+    return of_variants(["given files, P@1 / P@3 / P@5", *corpora], rows)
+
+
+def _spread(runs: Sequence[Mapping[str, float]]) -> str:
+    if not runs:
+        return NOT_MEASURED
+    return " / ".join(spread([one[f"P@{k}"] for one in runs]) for k in (1, 3, 5))
 
 
 def _figures(given: list[Line]) -> str:
@@ -89,7 +106,7 @@ def _figures(given: list[Line]) -> str:
             if program:
                 rows.append([corpus, title, *_row(program)])
         for title in list(FIRST)[:3]:
-            line = _latest(given, corpus, FIRST[title])
+            line = _newest(given, corpus, FIRST[title], "seed").get(0)
             if line:
                 figures = {name: line[name] for name in ("train_cpu_s", "model_mib")}
                 rows.append([corpus, title, *_row(line["metrics"] | figures)])
@@ -102,6 +119,20 @@ def _row(figures: Mapping[str, float]) -> list[str]:
     return [precisions(figures, 2), rare, *cost]
 
 
+def _ten(done: list[Line]) -> str:
+    """Return the ten random splits beside what is published of ten others."""
+    rows = []
+    for corpus in TEN_SPLITS:
+        [sleec, *_] = (one for one in published() if (one.corpus, one.ours) == (corpus, "sleec"))
+        rows.append([corpus, "SLEEC, as published", precisions(sleec.figures, 2, " / ")])
+        for title in (PAPER, "the default"):
+            found = _newest(done, corpus, FIRST[title], "split")
+            runs = [found[split]["metrics"] for split in RANDOM_SPLITS if split in found]
+            if len(runs) == len(RANDOM_SPLITS):
+                rows.append([corpus, title, _spread(runs)])
+    return markdown(["corpus", "", "P@1 / P@3 / P@5"], rows, numbers=False)
+
+
 def _of_program(corpus: str, title: str) -> dict[str, float]:
     for row in earlier(corpus):
         if row.title == title:
@@ -109,16 +140,28 @@ def _of_program(corpus: str, title: str) -> dict[str, float]:
     return {}
 
 
-def _latest(given: list[Line], corpus: str, told: Mapping[str, Any]) -> Line | None:
-    """Return the last run, but none from before the preset was what it says."""
+def _seeds_of_program(corpus: str, title: str) -> list[dict[str, float]]:
+    with PROGRAM_RUNS.open(newline="") as file:
+        return [
+            {name: float(text) for name, text in line.items() if "@" in name}
+            for line in csv.DictReader(file)
+            if (line["corpus"], line["program"]) == (corpus, title)
+        ]
+
+
+def _newest(lines: list[Line], corpus: str, told: dict[str, Any], by: str) -> dict[Any, Line]:
+    """Return the last run of each seed or split, but none from before the preset was as it says."""
     what = {"method": "annexml", "corpus": corpus, "parameters": told}
-    since = SINCE["annexml"] if "preset" in told else ""
-    found = [one for one in given if what.items() <= one.items() and one["date"] >= since]
-    return found[-1] if found else None
+    start = since("annexml", told)
+    return {one[by]: one for one in lines if what.items() <= one.items() and one["date"] >= start}
 
 
 def _parts(lines: list[Measured]) -> str:
-    cells = {(line.corpus, line.variant): _cell(line.figures) for line in lines}
+    cells = {
+        (line.corpus, line.variant): _cell(line.figures)
+        for line in lines
+        if line.variant.split(":")[0] in GROUPS
+    }
     titles = dict.fromkeys(variant for _, variant in cells)
     rows = [
         [title, *(cells.get((corpus, title), NOT_MEASURED) for corpus in CORPORA)]

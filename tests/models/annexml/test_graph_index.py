@@ -98,6 +98,24 @@ def test_the_tree_shares_all_rows_out_to_leaves_of_ten_at_most() -> None:
     assert centroids[1] == pytest.approx(keys[rows[start:end]].mean(axis=0), abs=1e-5)
 
 
+def test_a_leaf_has_as_many_rows_as_are_wanted(monkeypatch) -> None:
+    sizes = []
+    grow = kernels.grow
+    monkeypatch.setattr(kernels, "grow", lambda *told: sizes.append(told[1]) or grow(*told))
+    index = GraphIndex(unit_vectors(40))
+    for k in (10, 10, 5, 100):
+        index.search(unit_vectors(2, seed=1), k)
+    assert sizes == [10, 5, 40]  # BuildSearchIndex: max_in_leaf = num_nn
+
+
+def test_keys_that_are_added_are_found() -> None:
+    keys = unit_vectors(40)
+    index = GraphIndex(keys[:30])
+    assert not np.isin(np.arange(30, 40), index.search(keys, 5).ids).any()
+    index.add(keys[30:], np.arange(30, 40))
+    assert np.array_equal(index.search(keys, 5).ids[:, 0], np.arange(40))
+
+
 @pytest.mark.parametrize("n", [1, 2, 11])
 def test_few_rows_and_copies_are_no_trouble(n: int) -> None:
     keys = np.repeat(unit_vectors(1), n, axis=0)

@@ -52,6 +52,16 @@ def test_learners_learn_by_pairs_from_the_uncut_graph_with_the_same_ties() -> No
         assert np.array_equal(learner.encoder.weights, expected)
 
 
+@pytest.mark.parametrize("partition", ["learned", "kmeans"])
+@pytest.mark.parametrize(("n", "n_parts"), [(99, 1), (199, 1), (200, 2), (299, 2), (300, 3)])
+def test_there_are_as_many_parts_as_the_rows_fill(partition: str, n: int, n_parts: int) -> None:
+    # AnnexML.cc: num_cluster = max(data_vec.size() / 6000, 1), in whole numbers
+    X, Y = planted_corpus(n)
+    learning = LearnerTraining(Y, program(partition=partition, part_size=100), n_threads=1)
+    learner = learning.learner(X, Y, learning.graph(Y, 1), 1)
+    assert len(getattr(learner, "parts", [learner])) == n_parts
+
+
 def test_parts_learn_by_pairs_from_their_own_uncut_graph_with_the_same_ties() -> None:
     X, Y = planted_corpus(200)
     settings = program(partition="kmeans", part_size=100)

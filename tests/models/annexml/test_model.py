@@ -15,6 +15,7 @@ from labelspace.models import AnnexML
 from labelspace.models.annexml import model as annexml
 from labelspace.models.annexml.learners import PartitionedLearner
 from labelspace.search.exact import ExactIndex
+from labelspace.search.result import SearchResult
 from labelspace.voting import GAMMAS, LABEL_VOTES, VoteWeights
 from tests.planted import planted_corpus
 
@@ -60,6 +61,17 @@ def test_paper_preset_counts_votes(corpus) -> None:
     assert np.all(top.scores == np.rint(top.scores))
     assert top.scores.max() <= 15 * 10
     assert model.score(X, Y) > 0.9
+
+
+@pytest.mark.parametrize(("search", "heard"), [("walk", [1, 1, 0]), ("exact", [1, 0, 0])])
+def test_every_row_that_the_walk_finds_votes_however_far_it_is(
+    corpus, search: str, heard: list[int], monkeypatch
+) -> None:
+    told = {"n_epochs": 1, "n_learners": 1, "search": search}
+    model = AnnexML(preset="paper", settings=told, random_state=0).fit(*corpus)
+    found = SearchResult(np.array([[0, 1, -1]]), np.array([[0.5, -0.2, -np.inf]], np.float32))
+    monkeypatch.setattr(model, "_found", lambda X: (found, SearchResult.none(1, 0)))
+    assert model._votes(corpus[0][:1], 1).row_weights.tolist() == [heard]
 
 
 @pytest.mark.parametrize("partition", ["learned", "kmeans"])

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from labelspace.models import AnnexML
 from labelspace.models.annexml import learners
-from labelspace.models.annexml.graph_index import EPSILON, LEAF_SIZE, N_EDGES
+from labelspace.models.annexml.graph_index import EPSILON, N_EDGES
 from labelspace.models.annexml.label_partition import learn_partition
 from labelspace.models.annexml.settings import AnnexMLSettings
 
@@ -46,8 +46,10 @@ def test_what_is_given_or_the_papers_own_does_not_follow() -> None:
 # The defaults of the original program (AnnexMLParameter.h): emb_size, num_learner, num_nn (it is
 # positives, negatives and neighbours at prediction), cls_type 1, emb_iter, label_normalize 1, eta0,
 # gamma, pred_type 1 with num_edge and search_eps; 6,000 rows of a part stand in AnnexML.cc, votes
-# are counted in AnnexML::Predict, a leaf holds num_nn rows, and rows are scaled to length one when
-# they are read. DataPartitioner.cc looks at 5,000 rows for each row.
+# are counted in AnnexML::Predict, and rows are scaled to length one when they are read.
+# DataPartitioner.cc looks at 5,000 rows for each row. Beside these values there are rules: as many
+# parts as whole 6,000 rows (test_learners.py), num_nn rows in a leaf (test_graph_index.py), and a
+# vote for every row found (test_model.py).
 PROGRAM = {
     "dim": 50,
     "n_learners": 15,
@@ -73,7 +75,7 @@ PROGRAM = {
 def test_the_paper_is_the_original_program_value_by_value() -> None:
     assert PROGRAM.items() <= vars(resolved(preset="paper")).items()
     assert learners._BUDGET == 5000
-    assert (N_EDGES, EPSILON, LEAF_SIZE) == (50, 0.0, 10)
+    assert (N_EDGES, EPSILON) == (50, 0.0)
     partition = inspect.signature(learn_partition).parameters
     # cls_iter, eta0 and lambda
     assert [partition[name].default for name in ("n_epochs", "learning_rate", "l1")] == [

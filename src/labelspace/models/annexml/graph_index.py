@@ -7,9 +7,10 @@ depth first, and on from a row z only if
     ‖q − z‖² < (1 + ε) · the largest ‖q − z‖² among the k nearest so far, z among them
 
 with ε = 0: greedy, and so less exact than it could be. A row that is the worst of those found so
-far leads nowhere, even while fewer than k are found. Tree and graph are made when the index is
-first asked, as the program makes them when it loads a model; a model folder has the vectors only.
-``search="exact"`` looks at every row instead.
+far leads nowhere, even while fewer than k are found. A leaf of the tree has k rows at most.
+
+Tree and graph are made when the index is first asked, as the program makes them when it loads a
+model; a model folder has the vectors only. ``search="exact"`` looks at every row instead.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from labelspace.search.exact import ExactIndex
 from labelspace.search.result import NO_KEY, SearchResult
 
 N_EDGES = 50
-LEAF_SIZE = 10
 EPSILON = 0.0
 _BLOCK = 1024
 
@@ -45,19 +45,27 @@ class GraphIndex(ExactIndex):
     array([[1, 0]])
     """
 
-    _walked: Walked | None = None
+    _tree: Halves | None = None
+    _edges: NDArray[np.int32] | None = None
 
     def search(self, queries: NDArray[np.float32], n_neighbors: int) -> SearchResult:
         """Return the nearest keys that the walk meets, nearest first."""
         n_neighbors = min(n_neighbors, self.n_keys)
         if not n_neighbors or not len(queries):
             return SearchResult.none(len(queries), n_neighbors)
-        if self._walked is None:
-            self._walked = Walked.of(self.keys)
+        tree, edges = self._tree, self._edges
+        if tree is None or tree.leaf_size != n_neighbors:
+            self._tree = tree = Halves.of(self.keys, n_neighbors)
+        if edges is None:
+            self._edges = edges = nearest_rows(self.keys, N_EDGES)
         places, squares = kernels.walk(
             np.ascontiguousarray(queries, dtype=np.float32),
             np.ascontiguousarray(self.keys),
-            *self._walked,
+            tree.centroids,
+            tree.children,
+            tree.bounds,
+            tree.rows,
+            edges,
             n_neighbors,
             np.float32(1.0 + EPSILON),
         )
@@ -69,27 +77,27 @@ class GraphIndex(ExactIndex):
     def add(self, keys: NDArray[np.float32], ids: NDArray[Any]) -> None:
         """Put more keys in; tree and graph are made again when it is asked next."""
         super().add(keys, ids)
-        self._walked = None
+        self._tree = self._edges = None
 
     def _to_state(self) -> dict[str, Any]:
         return {"keys": self.keys, "ids": self.ids}
 
 
-class Walked(NamedTuple):
-    """The tree's nodes (centroid, first child or -1, rows from … to), its rows, and the edges."""
+class Halves(NamedTuple):
+    """Nodes (centroid, first child or -1, rows from … to), the rows, and how many a leaf has."""
 
     centroids: NDArray[np.float32]
     children: NDArray[np.int64]
     bounds: NDArray[np.int64]
     rows: NDArray[np.int64]
-    edges: NDArray[np.int32]
+    leaf_size: int
 
     @classmethod
-    def of(cls, keys: NDArray[np.float32]) -> Walked:
-        """Return tree and graph of unit vectors."""
-        grown = kernels.grow(np.ascontiguousarray(keys), LEAF_SIZE, 0)
+    def of(cls, keys: NDArray[np.float32], leaf_size: int) -> Halves:
+        """Return the tree of unit vectors with so many rows in a leaf at most."""
+        grown = kernels.grow(np.ascontiguousarray(keys), leaf_size, 0)
         centroids, children, bounds, rows = grown
-        return cls(centroids, children, bounds, rows, nearest_rows(keys, N_EDGES))
+        return cls(centroids, children, bounds, rows, leaf_size)
 
 
 def nearest_rows(keys: NDArray[np.float32], n_edges: int) -> NDArray[np.int32]:

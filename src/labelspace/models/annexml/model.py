@@ -217,7 +217,8 @@ class AnnexML(VotingRanker):
     def _votes(self, X: csr_matrix, k: int) -> Votes:
         rows, labels = self._found(X)
         if self.settings_.voting == "counts":
-            return Votes.counted(rows)
+            # The original program counts what its walk finds, however far it is.
+            return Votes.counted(rows, all_found=self.settings_.search == "walk")
         return Votes.weighted(rows, labels, *self.settings_.vote_weights)
 
     def _found(self, X: csr_matrix) -> tuple[SearchResult, SearchResult]:

@@ -81,8 +81,8 @@ class AnnexMLSettings(Settings):
         Index of the training rows: inverted lists around centroids (walk, the program's way from
         row to nearest row, which is less exact than "exact").
     n_probes : int
-        Inverted lists that a search looks into: more finds more and takes longer. 8, fewer
-        with more than 4 learners.
+        Inverted lists that a search by "ivf" looks into: more finds more and takes longer. 8,
+        fewer with more than 4 learners.
     storage : {"int8", "float32"}
         How maps and vectors are kept: int8 (float32).
     normalize : bool
@@ -170,7 +170,6 @@ class AnnexMLSettings(Settings):
                 voting="counts",
                 label_votes=0.0,
                 search="walk",
-                n_probes=2,
                 storage="float32",
             )
         if shape.n_examples < _SMALL:
