@@ -69,6 +69,15 @@ class NeuralXCSettings(AutoencoderSettings):
     The values of the preset "best" are given first, those of "paper" in brackets; "repaired" has
     those of "paper" but for ``label_priors``, which is True, and ``weight_decay``, which is 0.
 
+    What is not below is an attribute of ``AutoencoderSettings``. Of these, in "paper", ``alpha``
+    and ``beta`` are 0.01, ``n_epochs`` is 10, ``batch_size`` 64, ``learning_rate`` 0.0003, on
+    mediamill 0.001, and ``weight_decay`` 0.0001; nothing is dropped; codes of label sets go through
+    tanh; and widths are the program's for the corpora of the report, else 6·√features and
+    2.5·√labels for codes, the geometric mean of those and the number of columns for the one hidden
+    layer, and the mean of both codes for that of the regressor. On eurlex, the program also has
+    batch normalisation in φ_i and a ReLU instead of the sigmoid at the end of ψ_i; "paper" has
+    neither.
+
     Attributes
     ----------
     n_learners : int
@@ -93,16 +102,6 @@ class NeuralXCSettings(AutoencoderSettings):
         they do with sparse ones: True (False).
     normalize : bool
         Whether rows are scaled to length one: True (False).
-
-    All others are those of
-    :class:`labelspace.models.neuralxc.autoencoder_settings.AutoencoderSettings`. In "paper",
-    ``alpha`` and ``beta`` are 0.01, ``n_epochs`` is 10, ``batch_size`` 64,
-    ``learning_rate`` 0.0003, on mediamill 0.001, and ``weight_decay`` 0.0001; nothing is dropped;
-    codes of label sets go through tanh; and widths are the program's for the corpora of the report,
-    else 6·√features and 2.5·√labels for codes, the geometric mean of those and the number of
-    columns for the one hidden layer, and the mean of both codes for that of the regressor. On
-    eurlex, the program also has batch normalisation in φ_i and a ReLU instead of the sigmoid at the
-    end of ψ_i; "paper" has neither.
 
     Examples
     --------
